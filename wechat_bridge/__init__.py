@@ -1,0 +1,1 @@
+"""Connects WeChat accounts to reply engines through Celery. Importing it opens no connection."""

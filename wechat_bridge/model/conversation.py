@@ -1,0 +1,29 @@
+"""A conversation: one person with one channel."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import BaseModel
+
+
+class Conversation(BaseModel):
+    """One document of the ``conversations`` collection; ``id`` is the chat_id.
+
+    ``flush_at`` is when its waiting messages become a turn, never later than ``flush_deadline``; None when none wait.
+    ``rev`` grows with each arrival. ``sends_left`` is the send budget of ``context_token``.
+    """
+
+    id: str
+    share_id: str
+    user_id: str
+    rev: int = 0
+    waiting: int = 0
+    flush_at: datetime | None = None
+    flush_deadline: datetime | None = None
+    context_token: str = ""
+    context_epoch: int = 0
+    context_at: datetime | None = None
+    context_seq: int = 0
+    sends_left: int = 0
+    last_turn_closed_at: datetime | None = None
