@@ -75,6 +75,7 @@ class Channel(BaseModel):
     epoch: int = 0
     generation: int = 0
     poll_owner: str | None = None
+    poll_claim: str | None = None
     link_deadline: datetime | None = None
     next_poll_at: datetime | None = None
     probe_at: datetime | None = None

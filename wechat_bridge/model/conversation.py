@@ -11,7 +11,8 @@ class Conversation(BaseModel):
     """One document of the ``conversations`` collection; ``id`` is the chat_id.
 
     ``flush_at`` is when its waiting messages become a turn, never later than ``flush_deadline``; None when none wait.
-    ``rev`` grows with each arrival. ``sends_left`` is the send budget of ``context_token``.
+    ``ring_at`` is when the sweep rings for it. ``rev`` grows with each arrival. ``blocked`` says that messages wait
+    behind an open turn, whose end makes them due. ``sends_left`` is the send budget of ``context_token``.
     """
 
     id: str
@@ -21,9 +22,11 @@ class Conversation(BaseModel):
     waiting: int = 0
     flush_at: datetime | None = None
     flush_deadline: datetime | None = None
+    ring_at: datetime | None = None
+    rings: int = 0
+    blocked: bool = False
     context_token: str = ""
     context_epoch: int = 0
     context_at: datetime | None = None
-    context_seq: int = 0
+    context_sent_at: datetime | None = None
     sends_left: int = 0
-    last_turn_closed_at: datetime | None = None

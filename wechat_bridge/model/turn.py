@@ -72,7 +72,8 @@ class Turn(BaseModel):
     """One document of the ``processed_messages`` collection.
 
     ``fence`` grows with each claim and is in the filter of every write that follows from it, so that a late worker
-    changes nothing. ``lease_until`` is when others may take over from ``owner``. ``times`` holds when each state began.
+    changes nothing. ``lease_until`` is when others may take over from ``owner``. ``ring_at`` is when the sweep looks at
+    the turn (never for a parked or a closed one). ``times`` holds when each state began.
     """
 
     id: str
@@ -90,7 +91,7 @@ class Turn(BaseModel):
     deliver_attempts: int = 0
     releases: int = 0
     next_attempt_at: datetime | None = None
-    rung_at: datetime | None = None
+    ring_at: datetime | None = None
     rings: int = 0
     question: str | None = None
     answer: str | None = None
@@ -98,7 +99,10 @@ class Turn(BaseModel):
     chunks: list[Chunk] = Field(default_factory=list)
     park_reason: str | None = None
     error: str | None = None
-    recorded: bool = False
+    failed_stage: str | None = None
+    error_class: str | None = None
+    traceback: str | None = None
+    apologized: bool = False
     trace_id: str
     times: dict[str, datetime] = Field(default_factory=dict)
 

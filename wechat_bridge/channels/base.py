@@ -1,0 +1,49 @@
+"""What the flow asks of a platform."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from wechat_bridge.errors import PlatformUnavailable
+from wechat_bridge.model.channel import Account
+from wechat_bridge.model.message import InboundMessage
+
+
+class PollCut(PlatformUnavailable):
+    """This process ended its own poll because it stops; the platform did not fail, and no failure is counted."""
+
+
+@dataclass(frozen=True)
+class PollAnswer:
+    """What one poll brought.
+
+    ``cursor`` is None where the answer carried none (or an empty one): the old one stays. ``hold_hint_seconds`` is how
+    long the platform says it will hold the next poll. ``suspect`` marks an answer without error, messages list and
+    cursor, as seen when a login has died silently (field report 19).
+    """
+
+    messages: tuple[InboundMessage, ...] = ()
+    cursor: str | None = None
+    hold_hint_seconds: float | None = None
+    suspect: bool = False
+
+
+class PollingDoor(Protocol):
+    """A platform whose messages are read by long polling."""
+
+    def poll(self, account: Account, cursor: str, hold_hint_seconds: float | None) -> PollAnswer:
+        """Wait for messages after ``cursor``. A read timeout is an empty answer.
+
+        Raises PlatformUnavailable (transport, HTTP, bad JSON, API codes), SessionExpired, and PollCut when this process
+        itself ended the poll.
+        """
+        ...
+
+    def send_text(self, account: Account, user_id: str, text: str, client_id: str, context_token: str) -> str | None:
+        """Send one text; return the platform's id for it, or None where the answer carried none.
+
+        Raises SendRefused, SessionExpired, PlatformBusy and PlatformUnavailable (outcome unknown: send it again with
+        the same ``client_id``).
+        """
+        ...

@@ -1,0 +1,1 @@
+"""Doors to reply engines. ``base`` is what the flow asks of them."""

@@ -1,0 +1,20 @@
+"""What happens to a message, one verb per file, in the order in which data moves.
+
+::
+
+    seed       beat: ring poll chains that nobody living is about to continue
+    poll       take the link of a channel, serve polls, give the link back
+    chain      the one way in which a link ends: when the next poll is due, and the doorbell for it
+    intake     store what arrived, make its conversation due
+    spill      keep what could not be stored, and store it later
+    turns      merge the waiting messages of a conversation into one turn
+    reply      ask the engine, store the answer
+    deliver    send the answer, chunk by chunk
+    failure    what an error does to a turn: try again, park, give up
+    close      end a turn: its rows, itself, then whatever waits behind it
+    dead       record what was given up, and tell the person
+    sweep      beat: ring again whatever is overdue, take over from dead owners
+
+MongoDB is the ledger, Celery is the doorbell: every verb finds what it needs in the ledger, and does nothing when the
+ledger says that somebody else has done it.
+"""

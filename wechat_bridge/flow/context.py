@@ -1,0 +1,96 @@
+"""What the flow is given: settings, stores, doors, and who this process is."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from wechat_bridge.channels.base import PollingDoor
+from wechat_bridge.engines.base import Engine
+from wechat_bridge.flow.unfinished import Unfinished
+from wechat_bridge.model.channel import ChannelKind
+from wechat_bridge.settings import Settings
+from wechat_bridge.store.channels import ChannelStore
+from wechat_bridge.store.clock import LedgerClock
+from wechat_bridge.store.conversations import ConversationStore
+from wechat_bridge.store.dead_letters import DeadLetterStore
+from wechat_bridge.store.inbox import InboxStore
+from wechat_bridge.store.poll_locks import PollLocks
+from wechat_bridge.store.spill import Spill
+from wechat_bridge.store.turns import TurnStore
+from wechat_bridge.store.workers import WorkerStore
+
+
+class Doorbells(Protocol):
+    """Rings tasks by name. Every ``ring_`` method raises BrokerUnavailable when Redis cannot be used."""
+
+    def ring_poll(self, share_id: str, generation: int, delay_seconds: float = 0) -> None:
+        """Ask for the link after ``generation``."""
+        ...
+
+    def ring_flush(self, chat_id: str, delay_seconds: float = 0) -> None:
+        """Ask that the waiting messages of a conversation become a turn."""
+        ...
+
+    def ring_reply(self, turn_id: str, delay_seconds: float = 0) -> None:
+        """Ask for the answer of a turn; the turn id is the task id."""
+        ...
+
+    def ring_deliver(self, turn_id: str, delay_seconds: float = 0) -> None:
+        """Ask that the answer of a turn is sent."""
+        ...
+
+    def ring_dead_letter(self, turn_id: str) -> None:
+        """Ask that a turn that was given up is recorded."""
+        ...
+
+    def waiting(self, queue: str) -> int:
+        """Return how many doorbells wait in a queue."""
+        ...
+
+    def waiting_polls(self, most: int) -> set[str] | None:
+        """Return the channels whose poll doorbell waits in the queue; None when more than ``most`` wait."""
+        ...
+
+
+class Alive(Protocol):
+    """Whether this process may act, and whom it may call dead."""
+
+    owner: str
+
+    def check(self) -> None:
+        """Raise OwnerStale when this process has not reached the ledger lately."""
+        ...
+
+    def dead_owners(self) -> Sequence[str]:
+        """Return owners that are dead; empty while this process cannot judge."""
+        ...
+
+
+@dataclass(frozen=True)
+class Bridge:
+    """Everything a verb of the flow needs; put together in ``wiring``."""
+
+    settings: Settings
+    clock: LedgerClock
+    alive: Alive
+    doorbells: Doorbells
+    channels: ChannelStore
+    inbox: InboxStore
+    conversations: ConversationStore
+    turns: TurnStore
+    dead_letters: DeadLetterStore
+    workers: WorkerStore
+    locks: PollLocks
+    spill: Spill
+    doors: Mapping[ChannelKind, PollingDoor]
+    engines: Mapping[str, Engine]
+    unfinished: Unfinished = field(default_factory=Unfinished)
+    stopping: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def owner(self) -> str:
+        """The name of this process in the ledger."""
+        return self.alive.owner

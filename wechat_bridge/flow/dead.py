@@ -1,0 +1,77 @@
+"""Record what was given up, tell the person once, and end the turn."""
+
+from __future__ import annotations
+
+import json
+
+from wechat_bridge.errors import BridgeError, TransientError
+from wechat_bridge.flow.close import close_turn
+from wechat_bridge.flow.context import Bridge
+from wechat_bridge.model import keys
+from wechat_bridge.model.dead_letter import DeadLetter
+from wechat_bridge.model.message import InboxRow
+from wechat_bridge.model.turn import Turn, TurnState
+from wechat_bridge.observe import alerts, metrics
+from wechat_bridge.observe.logging import logger
+
+log = logger(__name__)
+
+
+def record_dead_letter(bridge: Bridge, turn_id: str) -> None:
+    """Keep a given-up turn as a dead letter, apologise to the person, close it. Idempotent."""
+    turn = bridge.turns.get(turn_id)
+    if turn is None or turn.state is not TurnState.DEAD or not turn.open:
+        return
+    rows = bridge.inbox.claim(turn.message_ids, turn.id)
+    letter = _letter(bridge, turn, rows)
+    bridge.dead_letters.record(letter)
+    metrics.dead_letters_total.labels(letter.stage).inc()
+    alerts.raise_("dead_letter", turn.share_id, f"{turn.id} was given up: {turn.error}")
+    _apologise(bridge, turn)
+    close_turn(bridge, turn)
+
+
+def _letter(bridge: Bridge, turn: Turn, rows: list[InboxRow]) -> DeadLetter:
+    now = bridge.clock.now()
+    return DeadLetter(
+        id=turn.id,
+        share_id=turn.share_id,
+        chat_id=turn.chat_id,
+        stage=turn.failed_stage or "reply",
+        error_class=turn.error_class or "",
+        error=turn.error or "",
+        traceback=turn.traceback or "",
+        attempts=turn.generate_attempts + turn.deliver_attempts,
+        original=[{"id": row.id, "raw": row.raw, "items": _plain(row)} for row in rows],
+        trace_id=turn.trace_id,
+        first_failure_at=turn.times.get(TurnState.GENERATING.value, now),
+        last_failure_at=turn.times.get(TurnState.DEAD.value, now),
+    )
+
+
+def _plain(row: InboxRow) -> object:
+    return json.loads(row.model_dump_json(include={"items"}))["items"]
+
+
+def _apologise(bridge: Bridge, turn: Turn) -> None:
+    """Send the fixed apology, at most once, and only when the answer itself was not what WeChat refused."""
+    if turn.apologized or turn.failed_stage != "reply" or not bridge.settings.reply.apology:
+        return
+    channel = bridge.channels.get(turn.share_id)
+    conversation = bridge.conversations.get(turn.chat_id)
+    if channel is None or channel.sealed_account is None or conversation is None:
+        return
+    if not bridge.turns.mark_apologized(turn.id):
+        return
+    account = bridge.channels.vault.open(channel.sealed_account)
+    client_id = keys.client_id(turn.id, -1)
+    token = conversation.context_token if conversation.context_epoch == channel.epoch else ""
+    try:
+        bridge.alive.check()
+        if bridge.conversations.take_send(turn.chat_id, conversation.context_token):
+            door = bridge.doors[channel.kind]
+            door.send_text(account, turn.user_id, bridge.settings.reply.apology, client_id, token)
+    except TransientError as error:
+        log.warning("apology_failed", turn_id=turn.id, error=str(error))
+    except BridgeError as error:
+        log.warning("apology_refused", turn_id=turn.id, error=str(error))

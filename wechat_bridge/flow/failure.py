@@ -1,0 +1,64 @@
+"""What an error does to a claimed turn: try again, park, or give up."""
+
+from __future__ import annotations
+
+import traceback
+
+from wechat_bridge.errors import BridgeError
+from wechat_bridge.flow.context import Bridge
+from wechat_bridge.model.outcome import Done, GiveUp, Outcome, Park, RetryBudget, RetryIn, decide
+from wechat_bridge.model.turn import Turn, TurnState
+from wechat_bridge.observe.logging import logger
+
+log = logger(__name__)
+
+STAGES = {TurnState.GENERATING: "reply", TurnState.DELIVERING: "deliver"}
+
+
+def failed(bridge: Bridge, turn: Turn, error: BridgeError) -> Outcome:
+    """Write what an error of this claim leads to, and return it. Done when the claim is not ours any more."""
+    attempt = turn.generate_attempts if turn.state is TurnState.GENERATING else turn.deliver_attempts
+    outcome = decide(error, attempt, retry_budget(bridge))
+    if isinstance(outcome, Park) and turn.releases >= bridge.settings.reply.most_releases:
+        outcome = GiveUp(f"{outcome.reason}: refused again after {turn.releases} releases")
+    log.warning("turn_failed", turn_id=turn.id, stage=STAGES[turn.state], attempt=attempt, error=str(error),
+                outcome=type(outcome).__name__, trace_id=turn.trace_id)  # fmt: skip
+    return outcome if _write(bridge, turn, error, outcome) else Done()
+
+
+def retry_budget(bridge: Bridge) -> RetryBudget:
+    """Return the retry settings as the outcome function takes them."""
+    reply = bridge.settings.reply
+    return RetryBudget(reply.max_retries, reply.retry_base_seconds)
+
+
+def give_up(bridge: Bridge, turn: Turn, reason: str, error: BaseException | None = None) -> bool:
+    """Write that a claimed turn is given up; False when the claim is not ours any more."""
+    changes = {
+        "error": reason,
+        "failed_stage": STAGES.get(turn.state, turn.state.value),
+        "error_class": type(error).__name__ if error else "WorkerLost",
+        "traceback": "".join(traceback.format_exception(error)) if error else "",
+    }
+    return bridge.turns.finish(turn, TurnState.DEAD, bridge.clock.now(), changes)
+
+
+def postpone(bridge: Bridge, turn: Turn, seconds: float) -> Outcome:
+    """Give a delivery back that is not allowed yet; no attempt is counted."""
+    due = bridge.clock.after(seconds)
+    ring_at = bridge.clock.after(seconds + bridge.settings.sweep.ring_again_seconds)
+    attempts = turn.deliver_attempts - 1
+    released = bridge.turns.release(turn, TurnState.GENERATED, due, ring_at, deliver_attempts=attempts)
+    return RetryIn(seconds) if released else Done()
+
+
+def _write(bridge: Bridge, turn: Turn, error: BridgeError, outcome: Outcome) -> bool:
+    if isinstance(outcome, GiveUp):
+        return give_up(bridge, turn, outcome.reason, error)
+    if isinstance(outcome, Park):
+        changes = {"park_reason": outcome.reason, "error": str(error)}
+        return bridge.turns.finish(turn, TurnState.PARKED, bridge.clock.now(), changes)
+    assert isinstance(outcome, RetryIn)
+    back = TurnState.QUEUED if turn.state is TurnState.GENERATING else TurnState.GENERATED
+    ring_at = bridge.clock.after(outcome.seconds + bridge.settings.sweep.ring_again_seconds)
+    return bridge.turns.release(turn, back, bridge.clock.after(outcome.seconds), ring_at, error=str(error))

@@ -1,0 +1,99 @@
+"""Whether this process is alive, and who is not."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+
+from wechat_bridge.errors import LedgerUnavailable, OwnerStale
+from wechat_bridge.flow.unfinished import Unfinished
+from wechat_bridge.model.worker import Worker
+from wechat_bridge.observe.logging import logger
+from wechat_bridge.settings import OwnerSettings
+from wechat_bridge.store.clock import LedgerClock, boot_seconds
+from wechat_bridge.store.workers import WorkerStore
+
+log = logger(__name__)
+
+
+class Heartbeat:
+    """One thread that writes that this process is alive, on a connection of its own.
+
+    A process that could not write for a while (frozen, or cut off) starts nothing that others may have taken over, and
+    judges nobody: only who reached the ledger without a gap can tell a dead process from an unreachable ledger.
+    """
+
+    def __init__(
+        self,
+        describe: Callable[[], Worker],
+        owner: str,
+        workers: WorkerStore,
+        clock: LedgerClock,
+        unfinished: Unfinished,
+        settings: OwnerSettings,
+    ) -> None:
+        self.owner = owner
+        self._describe = describe
+        self._workers = workers
+        self._clock = clock
+        self._unfinished = unfinished
+        self._settings = settings
+        self._last_beat: float | None = None
+        self._steady_since: float | None = None
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Announce the process, then beat in the background. Raises LedgerUnavailable."""
+        self._workers.announce(self._describe())
+        self._note_beat()
+        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread and tell the others that this process has ended."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(timeout=5)
+        self._unfinished.work_off()
+        try:
+            self._workers.leave(self.owner)
+        except LedgerUnavailable as error:
+            log.warning("leave_failed", owner=self.owner, error=str(error))
+
+    def check(self) -> None:
+        """Raise OwnerStale when the last beat is too old."""
+        if self._last_beat is None or boot_seconds() - self._last_beat > self._settings.stale_after_seconds:
+            raise OwnerStale
+
+    def dead_owners(self) -> Sequence[str]:
+        """Return the owners that were not seen for too long; empty while this process cannot judge."""
+        if self._steady_since is None or boot_seconds() - self._steady_since < self._settings.steady_seconds:
+            return []
+        self.check()
+        before = self._clock.now() - timedelta(seconds=self._settings.dead_after_seconds)
+        return [worker.id for worker in self._workers.all() if worker.seen_at < before]
+
+    def _run(self) -> None:
+        while not self._stop.wait(self._settings.beat_seconds):
+            self._beat()
+            self._unfinished.work_off()
+
+    def _beat(self) -> None:
+        try:
+            if not self._workers.seen(self.owner):
+                self._workers.announce(self._describe())
+            self._clock.measure()
+        except LedgerUnavailable as error:
+            self._steady_since = None
+            log.warning("heartbeat_failed", owner=self.owner, error=str(error))
+            return
+        self._note_beat()
+
+    def _note_beat(self) -> None:
+        now = boot_seconds()
+        if self._last_beat is None or now - self._last_beat > self._settings.stale_after_seconds:
+            self._steady_since = now
+        self._steady_since = self._steady_since or now
+        self._last_beat = now

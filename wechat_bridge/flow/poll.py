@@ -1,0 +1,219 @@
+"""Serve one link of a channel's poll chain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from wechat_bridge.channels.base import PollAnswer, PollCut
+from wechat_bridge.errors import BridgeError, LedgerUnavailable, OwnerStale, PlatformUnavailable, SessionExpired
+from wechat_bridge.flow import intake, spill
+from wechat_bridge.flow.chain import chain_next_poll, jittered
+from wechat_bridge.flow.context import Bridge
+from wechat_bridge.model.channel import Account, Channel, ChannelStatus, StatusReason
+from wechat_bridge.observe import alerts
+from wechat_bridge.observe.logging import logger
+from wechat_bridge.store.clock import boot_seconds
+
+log = logger(__name__)
+
+LINK_SLACK_SECONDS = 60.0
+STALE_RETRY_SECONDS = 2.0
+
+
+@dataclass
+class Link:
+    """A link being served: the channel as it was read when the link was taken, and what moves with each poll."""
+
+    channel: Channel
+    account: Account
+    cursor: str
+    hold_hint_seconds: float | None
+    suspect_polls: int
+
+    @property
+    def share_id(self) -> str:
+        """The channel's name."""
+        return self.channel.id
+
+
+GO_ON = object()
+"""The slice goes on with another poll."""
+
+Next = float | None | object
+"""What follows a poll: GO_ON, a delay in seconds, or None when the chain ends."""
+
+
+def poll_channel(bridge: Bridge, share_id: str, generation: int) -> None:
+    """Take the link after ``generation`` and serve it; do nothing when it is not to be had."""
+    if bridge.stopping.is_set():
+        bridge.doorbells.ring_poll(share_id, generation)
+        return
+    link = _take(bridge, share_id, generation)
+    if link is None:
+        return
+    delay: float | None = bridge.settings.poll.failure_delay_seconds
+    try:
+        delay = _serve(bridge, link)
+    finally:
+        chain_next_poll(bridge, share_id, link.channel.generation, delay)
+
+
+def _take(bridge: Bridge, share_id: str, generation: int) -> Link | None:
+    try:
+        bridge.alive.check()
+    except OwnerStale:
+        bridge.doorbells.ring_poll(share_id, generation, STALE_RETRY_SECONDS)
+        return None
+    if not bridge.locks.take(share_id, bridge.owner, generation + 1):
+        return None
+    channel: Channel | None = None
+    try:
+        now = bridge.clock.now()
+        channel = bridge.channels.take_link(share_id, generation, bridge.owner, now, _link_deadline(bridge))
+        if channel is None:
+            _end_if_not_pollable(bridge, share_id, generation)
+            return None
+    finally:
+        if channel is None:
+            bridge.locks.release(share_id, bridge.owner, generation + 1)
+    return _link(bridge, channel)
+
+
+def _link(bridge: Bridge, channel: Channel) -> Link | None:
+    try:
+        account = bridge.channels.vault.open(channel.sealed_account or "")
+    except BridgeError as error:
+        log.warning("credentials_unreadable", share_id=channel.id, error=str(error))
+        bridge.channels.record_poll(channel, _error(StatusReason.LOGIN_NEEDED, str(error)))
+        chain_next_poll(bridge, channel.id, channel.generation, None)
+        return None
+    return Link(channel, account, channel.sync_buf, channel.hold_hint_seconds, channel.suspect_polls)
+
+
+def _end_if_not_pollable(bridge: Bridge, share_id: str, generation: int) -> None:
+    channel = bridge.channels.get(share_id)
+    if channel and not channel.is_pollable:
+        bridge.channels.end_chain(share_id, generation)
+        log.info("chain_ended", share_id=share_id, reason=channel.status_reason.value, enabled=channel.enabled)
+
+
+def _link_deadline(bridge: Bridge) -> datetime:
+    return bridge.clock.after(bridge.settings.poll.total_deadline_seconds + LINK_SLACK_SECONDS)
+
+
+def _serve(bridge: Bridge, link: Link) -> float | None:
+    """Serve up to ``polls_per_task`` polls; return the delay before the next link, or None to end the chain."""
+    spill.drain_channel(bridge, link.share_id)
+    for number in range(bridge.settings.poll.polls_per_task):
+        if number and not _may_go_on(bridge, link):
+            return 0.0
+        outcome = _poll_once(bridge, link)
+        if outcome is not GO_ON:
+            return outcome  # type: ignore[return-value]  # Next without GO_ON is float | None
+    return 0.0
+
+
+def _may_go_on(bridge: Bridge, link: Link) -> bool:
+    if bridge.stopping.is_set():
+        return False
+    bridge.alive.check()
+    return bridge.locks.keep(link.share_id, bridge.owner, link.channel.generation) == 0
+
+
+def _poll_once(bridge: Bridge, link: Link) -> Next:
+    started = boot_seconds()
+    door = bridge.doors[link.channel.kind]
+    try:
+        answer = door.poll(link.account, link.cursor, link.hold_hint_seconds)
+    except PollCut:
+        return 0.0
+    except SessionExpired as error:
+        return _session_expired(bridge, link, error)
+    except PlatformUnavailable as error:
+        return _failed(bridge, link, error)
+    try:
+        intake.store(bridge, link.channel, answer.messages, "poll")
+    except LedgerUnavailable as error:
+        spill.keep(bridge, link.channel, answer.messages, "poll", error)
+        return bridge.settings.poll.failure_delay_seconds
+    return _moved_on(bridge, link, answer, boot_seconds() - started)
+
+
+def _moved_on(bridge: Bridge, link: Link, answer: PollAnswer, elapsed_seconds: float) -> Next:
+    """Every row is durable and due: move the cursor, and decide when to poll again."""
+    if not bridge.channels.record_poll(link.channel, _success(bridge, link, answer)):
+        return 0.0
+    if link.channel.last_error is not None:
+        bridge.locks.clear_failures(link.share_id, bridge.settings.poll.failure_window_seconds)
+        alerts.clear("poll_failures", link.share_id)
+        link.channel = link.channel.model_copy(update={"last_error": None, "status": ChannelStatus.ONLINE})
+    link.cursor = answer.cursor or link.cursor
+    link.hold_hint_seconds = answer.hold_hint_seconds or link.hold_hint_seconds
+    if answer.messages:
+        return GO_ON
+    left = jittered(bridge, bridge.settings.poll.empty_poll_delay_seconds) - elapsed_seconds
+    return GO_ON if left <= 0 else left
+
+
+def _success(bridge: Bridge, link: Link, answer: PollAnswer) -> dict[str, Any]:
+    now = bridge.clock.now()
+    changes: dict[str, Any] = {
+        "last_poll_at": now,
+        "link_deadline": _link_deadline(bridge),
+        "last_error": None,
+        "suspect_polls": _count_suspect(bridge, link, answer),
+    }
+    if answer.cursor:
+        changes["sync_buf"] = answer.cursor
+    if answer.hold_hint_seconds:
+        changes["hold_hint_seconds"] = answer.hold_hint_seconds
+    if answer.messages:
+        changes["last_message_at"] = now
+    if link.channel.status is not ChannelStatus.ONLINE:
+        changes |= {"status": "online", "status_reason": "", "probe_at": None, "probe_delay_seconds": None}
+    return changes
+
+
+def _count_suspect(bridge: Bridge, link: Link, answer: PollAnswer) -> int:
+    link.suspect_polls = link.suspect_polls + 1 if answer.suspect else 0
+    if link.suspect_polls == bridge.settings.poll.suspect_after:
+        alerts.raise_("login_suspect", link.share_id, "WeChat answers without content; if it stays so, log in again")
+    elif not answer.suspect:
+        alerts.clear("login_suspect", link.share_id)
+    return link.suspect_polls
+
+
+def _session_expired(bridge: Bridge, link: Link, error: SessionExpired) -> float | None:
+    """WeChat ended the session: no probe, replies are kept. A newer login is left alone."""
+    if bridge.channels.require_login(link.share_id, link.channel.epoch, str(error)):
+        alerts.raise_("login_needed", link.share_id, f"run: wechat-bridge channel login {link.share_id}")
+    current = bridge.channels.get(link.share_id)
+    return 0.0 if current and current.is_pollable else None
+
+
+def _failed(bridge: Bridge, link: Link, error: PlatformUnavailable) -> float | None:
+    """Count a failure; the last one of the window stops the channel until a probe is due."""
+    poll = bridge.settings.poll
+    log.warning("poll_failed", share_id=link.share_id, error=str(error))
+    if link.channel.status is ChannelStatus.ERROR:
+        delay = min(2 * (link.channel.probe_delay_seconds or poll.probe_first_seconds), poll.probe_most_seconds)
+        _stop_until_probe(bridge, link, error, delay)
+        return None
+    if bridge.locks.count_failure(link.share_id, poll.failure_window_seconds) >= poll.failure_limit:
+        alerts.raise_("poll_failures", link.share_id, f"{poll.failure_limit} polls failed, the last one: {error}")
+        _stop_until_probe(bridge, link, error, poll.probe_first_seconds)
+        return None
+    bridge.channels.record_poll(link.channel, {"last_error": str(error)})
+    return jittered(bridge, poll.failure_delay_seconds)
+
+
+def _stop_until_probe(bridge: Bridge, link: Link, error: PlatformUnavailable, delay_seconds: float) -> None:
+    probe_at = bridge.clock.after(jittered(bridge, delay_seconds))
+    changes = _error(StatusReason.FAILURES, str(error)) | {"probe_at": probe_at, "probe_delay_seconds": delay_seconds}
+    bridge.channels.record_poll(link.channel, changes)
+
+
+def _error(reason: StatusReason, error: str) -> dict[str, Any]:
+    return {"status": ChannelStatus.ERROR.value, "status_reason": reason.value, "last_error": error}

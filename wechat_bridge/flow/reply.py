@@ -1,0 +1,108 @@
+"""Ask the engine for the answer of a turn, and store it before anything is sent."""
+
+from __future__ import annotations
+
+import time
+
+from wechat_bridge.engines.base import Answer, Engine, Question
+from wechat_bridge.errors import BridgeError, NotConfigured
+from wechat_bridge.flow.close import close_turn
+from wechat_bridge.flow.context import Bridge
+from wechat_bridge.flow.failure import failed
+from wechat_bridge.flow.quotes import with_quotes
+from wechat_bridge.flow.ring import ring_turn
+from wechat_bridge.model.chunks import split
+from wechat_bridge.model.message import in_order
+from wechat_bridge.model.outcome import Done, Outcome
+from wechat_bridge.model.question import question_text
+from wechat_bridge.model.turn import EngineCall, Turn, TurnState, chunks_of
+from wechat_bridge.observe import metrics
+from wechat_bridge.observe.logging import logger
+
+log = logger(__name__)
+
+LEASE_SLACK_SECONDS = 30.0
+"""Between the engine's deadline and the moment others may take over: time to store the answer."""
+
+
+def generate_reply(bridge: Bridge, turn_id: str) -> Outcome:
+    """Claim a queued turn, ask its engine, store the answer, ring the delivery. Raises OwnerStale before claiming."""
+    bridge.alive.check()
+    lease = bridge.clock.after(bridge.settings.reply.engine_deadline_seconds + LEASE_SLACK_SECONDS)
+    turn = bridge.turns.claim(turn_id, TurnState.QUEUED, TurnState.GENERATING, bridge.owner, bridge.clock.now(), lease)
+    if turn is None:
+        return Done()
+    rows = in_order(bridge.inbox.claim(turn.message_ids, turn.id))
+    if not rows:
+        return _skip(bridge, turn, "already answered")
+    turn.question = question_text(with_quotes(bridge, rows))
+    try:
+        answer, call = _ask(bridge, turn, turn.question)
+    except BridgeError as error:
+        return failed(bridge, turn, error)
+    return _store(bridge, turn, answer, call)
+
+
+def _ask(bridge: Bridge, turn: Turn, text: str) -> tuple[Answer, EngineCall]:
+    bridge.alive.check()
+    engine = _engine(bridge, turn)
+    deadline = bridge.settings.reply.engine_deadline_seconds
+    question = Question(turn.id, turn.share_id, turn.chat_id, turn.user_id, text, deadline)
+    log.info("engine_called", turn_id=turn.id, engine=engine.name, trace_id=turn.trace_id)
+    started = time.monotonic()
+    answer = engine.answer(question)
+    elapsed = time.monotonic() - started
+    metrics.engine_seconds.labels(engine.name).observe(elapsed)
+    return answer, EngineCall(
+        engine=engine.name,
+        model=answer.model,
+        elapsed_ms=round(elapsed * 1000),
+        prompt_tokens=answer.prompt_tokens,
+        completion_tokens=answer.completion_tokens,
+        finish_reason=answer.finish_reason,
+    )
+
+
+def _engine(bridge: Bridge, turn: Turn) -> Engine:
+    channel = bridge.channels.get(turn.share_id)
+    name = channel.engine if channel else ""
+    engine = bridge.engines.get(name)
+    if engine is None:
+        known = ", ".join(sorted(bridge.engines))
+        raise NotConfigured(f"channel {turn.share_id} wants the engine {name!r}; there are: {known}")
+    return engine
+
+
+def _store(bridge: Bridge, turn: Turn, answer: Answer, call: EngineCall) -> Outcome:
+    if not answer.text.strip():
+        return _skip(bridge, turn, "the engine answered nothing")
+    reply = bridge.settings.reply
+    chunks = chunks_of(turn.id, split(answer.text, reply.chunk_characters, reply.chunk_bytes, reply.sends_per_message))
+    now = bridge.clock.now()
+    stored = bridge.turns.release(
+        turn,
+        TurnState.GENERATED,
+        next_attempt_at=now,
+        ring_at=bridge.clock.after(bridge.settings.sweep.ring_again_seconds),
+        question=turn.question,
+        answer=answer.text,
+        engine_call=call.model_dump(),
+        chunks=[chunk.model_dump() for chunk in chunks],
+        error=None,
+        **{f"times.{TurnState.GENERATED.value}": now},
+    )
+    if stored:
+        turn.state = TurnState.GENERATED
+        log.info(
+            "answer_stored", turn_id=turn.id, chunks=len(chunks), elapsed_ms=call.elapsed_ms, trace_id=turn.trace_id
+        )
+        ring_turn(bridge, turn)
+    return Done()
+
+
+def _skip(bridge: Bridge, turn: Turn, reason: str) -> Outcome:
+    if bridge.turns.finish(turn, TurnState.SKIPPED, bridge.clock.now(), {"error": reason}):
+        turn.state, turn.error = TurnState.SKIPPED, reason
+        log.info("turn_skipped", turn_id=turn.id, reason=reason, trace_id=turn.trace_id)
+        close_turn(bridge, turn)
+    return Done()

@@ -1,0 +1,66 @@
+"""Keep what could not be stored because MongoDB is away, and store it later."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wechat_bridge.errors import BrokerUnavailable, LedgerUnavailable, TransientError
+from wechat_bridge.flow import intake
+from wechat_bridge.flow.context import Bridge
+from wechat_bridge.model.channel import Channel
+from wechat_bridge.model.message import InboundMessage, InboxRow
+from wechat_bridge.observe import alerts
+from wechat_bridge.observe.logging import logger
+
+log = logger(__name__)
+
+PAUSE_SECONDS = 1.0
+
+
+def keep(
+    bridge: Bridge, channel: Channel, messages: Sequence[InboundMessage], source: str, error: LedgerUnavailable
+) -> None:
+    """Hold on to an answer until it is durable somewhere: in the spill, or in the ledger when that is back first.
+
+    Returns only then, or when the process is told to stop while neither can be reached (nothing can be promised then).
+    """
+    rows = intake.rows_of(bridge, channel, messages, source)
+    alerts.raise_("ledger_unavailable", channel.id, f"{len(rows)} messages wait outside the ledger: {error}")
+    while rows and not (_spill(bridge, channel.id, rows) or _store(bridge, rows)):
+        if bridge.stopping.wait(PAUSE_SECONDS):
+            log.error("messages_dropped_at_stop", share_id=channel.id, message_ids=[row.message_id for row in rows])
+            return
+
+
+def _spill(bridge: Bridge, share_id: str, rows: Sequence[InboxRow]) -> bool:
+    try:
+        bridge.spill.put(share_id, rows)
+    except BrokerUnavailable as error:
+        log.warning("spill_failed", share_id=share_id, error=str(error))
+        return False
+    log.warning("messages_spilled", share_id=share_id, count=len(rows))
+    return True
+
+
+def _store(bridge: Bridge, rows: Sequence[InboxRow]) -> bool:
+    try:
+        intake.store_rows(bridge, rows)
+    except TransientError:
+        return False
+    return True
+
+
+def drain_channel(bridge: Bridge, share_id: str) -> None:
+    """Store what a channel's spill holds, oldest first. Raises LedgerUnavailable or BrokerUnavailable."""
+    while (found := bridge.spill.peek(share_id)) is not None:
+        batch, rows = found
+        intake.store_rows(bridge, rows)
+        bridge.spill.drop(share_id, batch)
+        log.info("spill_drained", share_id=share_id, count=len(rows))
+
+
+def drain(bridge: Bridge) -> None:
+    """Drain every channel's spill. Raises LedgerUnavailable or BrokerUnavailable."""
+    for share_id in bridge.spill.channels():
+        drain_channel(bridge, share_id)
+        alerts.clear("ledger_unavailable", share_id)

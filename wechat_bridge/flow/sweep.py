@@ -1,0 +1,110 @@
+"""The safety net under the doorbells: ring again whatever is overdue, take over from dead owners."""
+
+from __future__ import annotations
+
+import threading
+from datetime import UTC, datetime, timedelta
+
+from wechat_bridge.flow import spill
+from wechat_bridge.flow.close import close_turn
+from wechat_bridge.flow.context import Bridge
+from wechat_bridge.flow.failure import STAGES, give_up, retry_budget
+from wechat_bridge.flow.intake import make_due, ring_flush
+from wechat_bridge.flow.ring import ring_turn
+from wechat_bridge.model.turn import TERMINAL, Turn, TurnState
+from wechat_bridge.observe.logging import logger
+
+log = logger(__name__)
+
+OVERLAP = timedelta(seconds=120)
+STUCK_SLACK_SECONDS = 10.0
+
+
+class Sweeper:
+    """One per process; remembers up to when it has looked for stuck rows. Several at once are harmless."""
+
+    def __init__(self) -> None:
+        self._looked_until = datetime(2000, 1, 1, tzinfo=UTC)
+        self._running = threading.Lock()
+
+    def sweep(self, bridge: Bridge) -> None:
+        """Do one pass, bounded, oldest first. A pass that finds another one running in this process leaves it to it."""
+        if not self._running.acquire(blocking=False):
+            return
+        try:
+            spill.drain(bridge)
+            _turns(bridge)
+            _conversations(bridge)
+            self._stuck_rows(bridge)
+        finally:
+            self._running.release()
+
+    def _stuck_rows(self, bridge: Bridge) -> None:
+        """Messages stored by a process that died before it made them due: each row is looked at once, with overlap."""
+        slack = bridge.settings.debounce.most_seconds + STUCK_SLACK_SECONDS
+        until = bridge.clock.now() - timedelta(seconds=slack)
+        chats = bridge.inbox.waiting_chats(self._looked_until - OVERLAP, until)
+        chats -= bridge.conversations.due_among(chats)
+        chats -= bridge.turns.open_among(chats)
+        for chat_id in chats:
+            log.warning("stuck_messages_made_due", chat_id=chat_id)
+            make_due(bridge, bridge.inbox.pending(chat_id))
+        self._looked_until = until
+
+
+def _turns(bridge: Bridge) -> None:
+    room = min(_room(bridge, queue) for queue in ("reply", "deliver"))
+    if room <= 0:
+        return
+    dead = bridge.alive.dead_owners()
+    for turn in bridge.turns.overdue(bridge.clock.now(), dead, room):
+        if turn.state in TERMINAL:
+            _finish_terminal(bridge, turn)
+        elif turn.state in STAGES:
+            _take_over(bridge, turn)
+        elif turn.state is not TurnState.PARKED:
+            _ring_again(bridge, turn)
+
+
+def _finish_terminal(bridge: Bridge, turn: Turn) -> None:
+    """A dead turn is recorded before it is closed; sent and skipped ones only lack the closing."""
+    if turn.state is TurnState.DEAD:
+        _ring_again(bridge, turn)
+    else:
+        close_turn(bridge, turn)
+
+
+def _take_over(bridge: Bridge, turn: Turn) -> None:
+    """The owner of a claim is dead or its lease has run out: the turn is due again, unless it was the last attempt."""
+    attempts = turn.generate_attempts if turn.state is TurnState.GENERATING else turn.deliver_attempts
+    log.warning("turn_taken_over", turn_id=turn.id, state=turn.state.value, owner=turn.owner, trace_id=turn.trace_id)
+    if attempts > retry_budget(bridge).max_retries:
+        if give_up(bridge, turn, f"worker lost in attempt {attempts}"):
+            turn.state = TurnState.DEAD
+            ring_turn(bridge, turn)
+        return
+    back = TurnState.QUEUED if turn.state is TurnState.GENERATING else TurnState.GENERATED
+    now = bridge.clock.now()
+    if bridge.turns.release(turn, back, now, bridge.clock.after(bridge.settings.sweep.ring_again_seconds)):
+        turn.state = back
+        ring_turn(bridge, turn)
+
+
+def _ring_again(bridge: Bridge, turn: Turn) -> None:
+    bridge.turns.rang(turn, bridge.clock.after(_backoff_seconds(bridge, turn.rings)))
+    ring_turn(bridge, turn)
+
+
+def _conversations(bridge: Bridge) -> None:
+    for row in bridge.conversations.overdue(bridge.clock.now(), _room(bridge, "inbox")):
+        bridge.conversations.rang(row["_id"], bridge.clock.after(_backoff_seconds(bridge, row.get("rings") or 0)))
+        ring_flush(bridge, row["_id"], 0.0)
+
+
+def _room(bridge: Bridge, queue: str) -> int:
+    return max(0, bridge.settings.sweep.ceiling - bridge.doorbells.waiting(queue))
+
+
+def _backoff_seconds(bridge: Bridge, rings: int) -> float:
+    sweep = bridge.settings.sweep
+    return min(sweep.ring_most_seconds, sweep.ring_again_seconds * 2.0 ** min(rings, 10))

@@ -1,0 +1,95 @@
+"""Merge the waiting messages of a conversation into one turn."""
+
+from __future__ import annotations
+
+from wechat_bridge.flow.context import Bridge
+from wechat_bridge.flow.intake import ring_flush
+from wechat_bridge.flow.park import release_parked
+from wechat_bridge.flow.ring import ring_turn
+from wechat_bridge.model import keys
+from wechat_bridge.model.conversation import Conversation
+from wechat_bridge.model.message import InboxRow, in_order
+from wechat_bridge.model.turn import Turn, TurnState
+from wechat_bridge.observe.logging import logger
+from wechat_bridge.store.turns import Opening
+
+log = logger(__name__)
+
+EARLY_SECONDS = 0.02
+"""A doorbell this much early is on time: clocks of two processes differ by about as much."""
+
+BLOCKED_SECONDS = 15.0
+"""When to look again behind an open turn, should the ring at its end be lost."""
+
+RECHECK_SECONDS = 0.2
+"""Before looking again at rows that were read while their turn was just ending."""
+
+
+def flush_conversation(bridge: Bridge, chat_id: str) -> None:
+    """Make a turn of what waits if it is due; ring again for later if it is not."""
+    conversation = bridge.conversations.get(chat_id)
+    if conversation is None or conversation.flush_at is None:
+        return
+    early = (conversation.flush_at - bridge.clock.now()).total_seconds()
+    if early > EARLY_SECONDS:
+        ring_flush(bridge, chat_id, early)
+        return
+    pending = bridge.inbox.pending(chat_id)
+    rows = _merged(bridge, conversation, pending)
+    if rows:
+        _open(bridge, conversation, rows, left=len(pending) - len(rows))
+    elif not bridge.conversations.clear_due(chat_id, conversation.rev):
+        ring_flush(bridge, chat_id, 0.0)
+
+
+def _merged(bridge: Bridge, conversation: Conversation, rows: list[InboxRow]) -> list[InboxRow]:
+    """Choose the rows of the next turn, in order.
+
+    With debouncing off, one answer's messages are one turn; but what waited behind an open turn is collected.
+    """
+    debounce = bridge.settings.debounce
+    if debounce.idle_seconds == 0 and not conversation.blocked:
+        first = min((row.received_at for row in rows), default=None)
+        rows = [row for row in rows if row.received_at == first]
+    return in_order(rows)[: debounce.most_messages]
+
+
+def _open(bridge: Bridge, conversation: Conversation, rows: list[InboxRow], left: int) -> None:
+    turn = _turn(bridge, conversation, rows)
+    opening = bridge.turns.open(turn)
+    if opening is not Opening.OPENED:
+        _wait_behind(bridge, conversation.id)
+        return
+    log.info("turn_opened", turn_id=turn.id, chat_id=turn.chat_id, messages=len(rows), trace_id=turn.trace_id)
+    if left or not bridge.conversations.clear_due(conversation.id, conversation.rev):
+        bridge.conversations.block(conversation.id, bridge.clock.after(BLOCKED_SECONDS))
+    ring_turn(bridge, turn)
+
+
+def _wait_behind(bridge: Bridge, chat_id: str) -> None:
+    """Another turn is open: its end makes what waits due.
+
+    It may have ended between our refused insert and the write here, so look once more.
+    """
+    bridge.conversations.block(chat_id, bridge.clock.after(BLOCKED_SECONDS))
+    open_turn = bridge.turns.open_of(chat_id)
+    if open_turn is None:
+        if bridge.conversations.unblock(chat_id, bridge.clock.now()):
+            ring_flush(bridge, chat_id, RECHECK_SECONDS)
+    elif open_turn.state is TurnState.PARKED:
+        release_parked(bridge, open_turn)
+
+
+def _turn(bridge: Bridge, conversation: Conversation, rows: list[InboxRow]) -> Turn:
+    now = bridge.clock.now()
+    return Turn(
+        id=keys.turn_id(conversation.share_id, rows[-1].message_id),
+        share_id=conversation.share_id,
+        chat_id=conversation.id,
+        user_id=conversation.user_id,
+        message_ids=tuple(row.id for row in rows),
+        next_attempt_at=now,
+        ring_at=bridge.clock.after(bridge.settings.sweep.ring_again_seconds),
+        trace_id=rows[-1].trace_id,
+        times={TurnState.QUEUED.value: now},
+    )

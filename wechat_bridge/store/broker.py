@@ -1,0 +1,51 @@
+"""Connecting to Redis, and what its errors become on our side."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from importlib import resources
+from typing import Any, ParamSpec, TypeVar
+
+import redis
+from redis.exceptions import RedisError
+
+from wechat_bridge.errors import BrokerUnavailable
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+RedisClient = redis.Redis
+
+
+def connect(url: str, *, pool_size: int = 50) -> RedisClient:
+    """Return a client that connects on first use, within 5 s, and waits at most 5 s for an answer."""
+    pool = redis.BlockingConnectionPool.from_url(
+        url,
+        max_connections=pool_size,
+        timeout=10,
+        decode_responses=True,
+        socket_timeout=5,
+        socket_connect_timeout=5,
+        health_check_interval=25,
+        client_name="wechat-bridge",
+    )
+    return redis.Redis(connection_pool=pool)
+
+
+def broker_call(function: Callable[P, R]) -> Callable[P, R]:
+    """Turn the driver's errors into BrokerUnavailable, so that the flow need not know the driver."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except RedisError as error:
+            raise BrokerUnavailable(f"Redis: {type(error).__name__} in {function.__qualname__}") from error
+
+    return call
+
+
+def script(client: RedisClient, name: str) -> Any:
+    """Return a script of the ``lua`` folder, sent to the server on first use and again after a flush."""
+    return client.register_script(resources.files(__package__).joinpath("lua", f"{name}.lua").read_text())

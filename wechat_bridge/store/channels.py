@@ -1,0 +1,202 @@
+"""The ``channels`` collection: status, credentials, cursor, and whose link it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from pymongo import ASCENDING, IndexModel
+from pymongo.database import Database
+from pymongo.errors import DuplicateKeyError
+
+from wechat_bridge.errors import AccountTaken, ChannelExists
+from wechat_bridge.model import keys
+from wechat_bridge.model.channel import Channel, ChannelStatus, Login, StatusReason
+from wechat_bridge.store.ledger import Document, from_document, ledger_call, to_document
+from wechat_bridge.store.vault import Vault
+
+INDEXES = [
+    IndexModel([("poll_owner", ASCENDING), ("next_poll_at", ASCENDING)], name="seed"),
+    IndexModel([("link_deadline", ASCENDING)], name="link_deadline"),
+    IndexModel([("probe_at", ASCENDING)], name="probe_at"),
+    IndexModel(
+        [("kind", ASCENDING), ("owner_user_id", ASCENDING)],
+        name="one_online_channel_per_account",
+        unique=True,
+        partialFilterExpression={"status": "online", "owner_user_id": {"$type": "string"}},
+    ),
+]
+
+SEED_FIELDS = {"generation": 1, "poll_owner": 1}
+
+
+class ChannelStore:
+    """One document per channel. Every method raises LedgerUnavailable when MongoDB cannot be used."""
+
+    def __init__(self, database: Database[Document], vault: Vault) -> None:
+        self.collection = database["channels"]
+        self.vault = vault
+
+    @ledger_call
+    def add(self, channel: Channel) -> None:
+        """Store a new channel. Raises ChannelExists."""
+        try:
+            self.collection.insert_one(to_document(channel))
+        except DuplicateKeyError:
+            raise ChannelExists(f"channel {channel.share_id} exists already; choose another share_id") from None
+
+    @ledger_call
+    def get(self, share_id: str) -> Channel | None:
+        """Return a channel, or None."""
+        found = self.collection.find_one({"_id": share_id})
+        return from_document(Channel, self.collection, found) if found else None
+
+    @ledger_call
+    def all(self) -> list[Channel]:
+        """Return all channels by name."""
+        return [from_document(Channel, self.collection, row) for row in self.collection.find().sort("_id", ASCENDING)]
+
+    @ledger_call
+    def take_link(
+        self, share_id: str, generation: int, owner: str, now: datetime, deadline: datetime
+    ) -> Channel | None:
+        """Take the link after ``generation`` for ``owner``; return the channel, or None when somebody else has it."""
+        claim = keys.new_token()
+        pollable = [
+            {"status": ChannelStatus.ONLINE.value},
+            {
+                "status": ChannelStatus.ERROR.value,
+                "status_reason": StatusReason.FAILURES.value,
+                "probe_at": {"$lte": now},
+            },
+        ]
+        self.collection.update_one(
+            {
+                "_id": share_id,
+                "generation": generation,
+                "enabled": True,
+                "sealed_account": {"$ne": None},
+                "$or": pollable,
+            },
+            {
+                "$inc": {"generation": 1},
+                "$set": {"poll_owner": owner, "poll_claim": claim, "link_deadline": deadline, "next_poll_at": None},
+            },
+        )
+        channel = self.get(share_id)
+        return channel if channel and channel.poll_claim == claim else None
+
+    @ledger_call
+    def finish_link(self, share_id: str, generation: int, next_poll_at: datetime | None) -> bool:
+        """Give the link back and say when the next is due (None: never); False when it was taken over."""
+        done = self.collection.update_one(
+            {"_id": share_id, "generation": generation},
+            {"$set": {"poll_owner": None, "link_deadline": None, "next_poll_at": next_poll_at}},
+        )
+        return done.matched_count == 1
+
+    @ledger_call
+    def extend_link(self, share_id: str, generation: int, deadline: datetime) -> bool:
+        """Move the deadline of a link that goes on; False when it was taken over."""
+        changes = {"$set": {"link_deadline": deadline}}
+        return self.collection.update_one({"_id": share_id, "generation": generation}, changes).matched_count == 1
+
+    @ledger_call
+    def record_poll(self, channel: Channel, changes: dict[str, Any]) -> bool:
+        """Write what a poll of this link and login found; False when the link or the login is not current any more."""
+        done = self.collection.update_one(
+            {"_id": channel.id, "generation": channel.generation, "epoch": channel.epoch}, {"$set": changes}
+        )
+        return done.matched_count == 1
+
+    @ledger_call
+    def require_login(self, share_id: str, epoch: int, error: str) -> bool:
+        """Mark that WeChat ended the session of this login; False when a newer login exists or it is known already."""
+        done = self.collection.update_one(
+            {"_id": share_id, "epoch": epoch, "status_reason": {"$ne": StatusReason.LOGIN_NEEDED.value}},
+            {
+                "$set": {
+                    "status": ChannelStatus.ERROR.value,
+                    "status_reason": StatusReason.LOGIN_NEEDED.value,
+                    "last_error": error,
+                    "probe_at": None,
+                }
+            },
+        )
+        return done.modified_count == 1
+
+    @ledger_call
+    def block_sends(self, share_id: str, epoch: int, until: datetime) -> None:
+        """Let no worker send on this channel before ``until``."""
+        self.collection.update_one({"_id": share_id, "epoch": epoch}, {"$max": {"send_blocked_until": until}})
+
+    @ledger_call
+    def log_in(self, share_id: str, login: Login, now: datetime) -> None:
+        """Store a confirmed login: new epoch, no cursor, online. Raises AccountTaken naming the other channel."""
+        changes = {
+            "sealed_account": self.vault.seal(login.account),
+            "account_id": login.account.account_id,
+            "owner_user_id": login.owner_user_id,
+            "sync_buf": "",
+            "status": ChannelStatus.ONLINE.value,
+            "status_reason": StatusReason.NONE.value,
+            "suspect_polls": 0,
+            "probe_at": None,
+            "probe_delay_seconds": None,
+            "send_blocked_until": None,
+            "last_error": None,
+            "login_time": now,
+            "next_poll_at": now,
+            "enabled": True,
+        }
+        try:
+            self.collection.update_one({"_id": share_id}, {"$set": changes, "$inc": {"epoch": 1}})
+        except DuplicateKeyError:
+            raise AccountTaken(self._explain_taken(login.owner_user_id)) from None
+
+    def _explain_taken(self, owner_user_id: str) -> str:
+        other = self.collection.find_one({"status": ChannelStatus.ONLINE.value, "owner_user_id": owner_user_id})
+        name = other["_id"] if other else "another channel"
+        return f"this WeChat account is online in channel {name}; log that one out first"
+
+    @ledger_call
+    def set_enabled(self, share_id: str, enabled: bool, now: datetime) -> bool:
+        """Switch a channel on or off; False when there is none."""
+        changes = {"enabled": enabled, "next_poll_at": now if enabled else None}
+        return self.collection.update_one({"_id": share_id}, {"$set": changes}).matched_count == 1
+
+    @ledger_call
+    def end_chain(self, share_id: str, generation: int) -> None:
+        """Stop ringing a channel that is not pollable; a login or enabling starts it again."""
+        self.collection.update_one(
+            {"_id": share_id, "generation": generation, "poll_owner": None}, {"$set": {"next_poll_at": None}}
+        )
+
+    @ledger_call
+    def due_links(self, now: datetime, dead_owners: Sequence[str], limit: int) -> list[Document]:
+        """Return id, generation and poll_owner of channels whose next link nobody living is about to take.
+
+        Four narrow index ranges: due and free, past the deadline of a link, a probe that is due, a dead owner.
+        """
+        queries: list[Document] = [
+            {"poll_owner": None, "next_poll_at": {"$lte": now}},
+            {"link_deadline": {"$lte": now}},
+            {"probe_at": {"$lte": now}, "poll_owner": None},
+        ]
+        if dead_owners:
+            queries.append({"poll_owner": {"$in": list(dead_owners)}})
+        found = {row["_id"]: row for query in queries for row in self.collection.find(query, SEED_FIELDS).limit(limit)}
+        return list(found.values())
+
+    @ledger_call
+    def count_online(self) -> int:
+        """Return how many channels should have a living chain."""
+        return self.collection.count_documents({"status": ChannelStatus.ONLINE.value, "enabled": True})
+
+    @ledger_call
+    def latest_poll(self) -> datetime | None:
+        """Return when the channel polled longest ago among the online ones was last polled, or None."""
+        rows = self.collection.find({"status": ChannelStatus.ONLINE.value, "enabled": True}, {"last_poll_at": 1})
+        times = [row["last_poll_at"] for row in rows if row.get("last_poll_at")]
+        return min(times, default=None)

@@ -1,0 +1,49 @@
+"""The ledger's clock. "Now" is what MongoDB's server says, so that hosts with wrong clocks agree."""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pymongo import MongoClient
+
+from wechat_bridge.store.ledger import ledger_call
+
+BOOT_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
+def boot_seconds() -> float:
+    """Return seconds of a clock that never jumps and goes on while the machine sleeps (where the system has one)."""
+    return time.clock_gettime(BOOT_CLOCK)
+
+
+class LedgerClock:
+    """An estimate of the server's time, measured from its answers and carried on by the boot clock."""
+
+    def __init__(self, client: MongoClient[dict[str, Any]]) -> None:
+        self._client = client
+        self._offset: float | None = None
+        self._lock = threading.Lock()
+
+    @ledger_call
+    def measure(self) -> None:
+        """Ask the server for its time. Raises LedgerUnavailable."""
+        before = boot_seconds()
+        answer = self._client.admin.command("hello")
+        after = boot_seconds()
+        self._offset = answer["localTime"].timestamp() - (before + after) / 2
+
+    def now(self) -> datetime:
+        """Return the server's time, in UTC, to the millisecond that MongoDB keeps. Raises LedgerUnavailable."""
+        if self._offset is None:
+            with self._lock:
+                if self._offset is None:
+                    self.measure()
+        seconds = boot_seconds() + (self._offset or 0.0)
+        return datetime.fromtimestamp(int(seconds * 1000) / 1000, UTC)
+
+    def after(self, seconds: float) -> datetime:
+        """Return the server's time ``seconds`` from now."""
+        return self.now() + timedelta(seconds=seconds)

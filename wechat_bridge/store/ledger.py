@@ -1,0 +1,73 @@
+"""Connecting to MongoDB, and what its documents and errors become on our side."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any, ParamSpec, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pymongo import MongoClient, WriteConcern
+from pymongo.collection import Collection
+from pymongo.database import Database
+from pymongo.errors import PyMongoError
+
+from wechat_bridge.errors import DocumentInvalid, LedgerUnavailable
+
+Document = dict[str, Any]
+DEFAULT_DATABASE = "wechat_bridge"
+DURABLE = WriteConcern(w="majority", j=True)
+
+P = ParamSpec("P")
+R = TypeVar("R")
+M = TypeVar("M", bound=BaseModel)
+
+
+def connect(url: str, *, pool_size: int = 50, app_name: str = "wechat-bridge") -> MongoClient[Document]:
+    """Return a client that connects on first use, within 5 s, and waits at most 10 s for an answer."""
+    return MongoClient(
+        url,
+        appname=app_name,
+        tz_aware=True,
+        maxPoolSize=pool_size,
+        serverSelectionTimeoutMS=5_000,
+        connectTimeoutMS=5_000,
+        socketTimeoutMS=10_000,
+        waitQueueTimeoutMS=10_000,
+    )
+
+
+def database(client: MongoClient[Document]) -> Database[Document]:
+    """Return the database named in the URL, with acknowledged, journalled writes."""
+    return client.get_default_database(DEFAULT_DATABASE).with_options(write_concern=DURABLE)
+
+
+def ledger_call(function: Callable[P, R]) -> Callable[P, R]:
+    """Turn the driver's errors into LedgerUnavailable, so that the flow need not know the driver."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except PyMongoError as error:
+            raise LedgerUnavailable(f"MongoDB: {type(error).__name__} in {function.__qualname__}") from error
+
+    return call
+
+
+def to_document(model: BaseModel) -> Document:
+    """Return the document of a model; its ``id`` is MongoDB's ``_id``."""
+    document = model.model_dump()
+    document["_id"] = document.pop("id")
+    return document
+
+
+def from_document(model: type[M], collection: Collection[Document], document: Mapping[str, Any]) -> M:
+    """Return the model of a document. Raises DocumentInvalid naming collection, id and field."""
+    fields = dict(document)
+    fields["id"] = fields.pop("_id")
+    try:
+        return model.model_validate(fields)
+    except ValidationError as error:
+        where = ", ".join(".".join(map(str, row["loc"])) for row in error.errors())
+        raise DocumentInvalid(f"{collection.name} {fields['id']}: {where} does not fit") from None

@@ -1,0 +1,60 @@
+"""Bring the ledger into shape: indexes, and the version of its documents."""
+
+from __future__ import annotations
+
+from pymongo.collection import Collection
+from pymongo.database import Database
+from pymongo.errors import DuplicateKeyError, OperationFailure
+
+from wechat_bridge.errors import IndexNotBuilt, LedgerTooNew
+from wechat_bridge.store import channels, conversations, dead_letters, inbox, turns, workers
+from wechat_bridge.store.ledger import Document, ledger_call
+
+VERSION = 1
+
+INDEXES = {
+    "channels": channels.INDEXES,
+    "inbox": inbox.INDEXES,
+    "processed_messages": turns.INDEXES,
+    "conversations": conversations.INDEXES,
+    "dead_letters": dead_letters.INDEXES,
+    "workers": workers.INDEXES,
+}
+
+SAMPLE = 5
+
+
+@ledger_call
+def prepare(database: Database[Document]) -> None:
+    """Build what is missing. Raises LedgerTooNew, IndexNotBuilt (naming the keys in the way) and LedgerUnavailable."""
+    _check_version(database)
+    for name, indexes in INDEXES.items():
+        try:
+            database[name].create_indexes(indexes)
+        except (DuplicateKeyError, OperationFailure) as error:
+            raise IndexNotBuilt(f"collection {name}: {_reason(error)}{_offenders(database[name])}") from None
+
+
+def _check_version(database: Database[Document]) -> None:
+    database["settings"].update_one({"_id": "schema"}, {"$setOnInsert": {"version": VERSION}}, upsert=True)
+    found = database["settings"].find_one({"_id": "schema"}) or {}
+    if found.get("version", VERSION) > VERSION:
+        raise LedgerTooNew(
+            f"the ledger has schema version {found['version']}, this installation knows {VERSION}: upgrade it"
+        )
+
+
+def _reason(error: OperationFailure) -> str:
+    return str((error.details or {}).get("errmsg", error))
+
+
+def _offenders(collection: Collection[Document]) -> str:
+    """Name conversations with two open turns: the one way in which a unique index of ours can fail."""
+    pipeline: list[Document] = [
+        {"$match": {"open": True}},
+        {"$group": {"_id": "$chat_id", "turns": {"$push": "$_id"}, "n": {"$sum": 1}}},
+        {"$match": {"n": {"$gt": 1}}},
+        {"$limit": SAMPLE},
+    ]
+    found = [f"{row['_id']} has the open turns {', '.join(row['turns'])}" for row in collection.aggregate(pipeline)]
+    return "; " + "; ".join(found) + "; close all but one of each" if found else ""

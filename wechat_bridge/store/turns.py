@@ -1,0 +1,186 @@
+"""The ``processed_messages`` collection: turns, and the claims that keep two workers off one turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from enum import Enum
+from typing import Any
+
+from pymongo import ASCENDING, IndexModel
+from pymongo.database import Database
+from pymongo.errors import DuplicateKeyError
+
+from wechat_bridge.model import keys
+from wechat_bridge.model.turn import Chunk, Turn, TurnState
+from wechat_bridge.store.ledger import Document, from_document, ledger_call, to_document
+
+INDEXES = [
+    IndexModel([("chat_id", ASCENDING)], name="one_open_turn", unique=True, partialFilterExpression={"open": True}),
+    IndexModel([("ring_at", ASCENDING)], name="ring_at"),
+    IndexModel([("owner", ASCENDING)], name="owner"),
+    IndexModel([("share_id", ASCENDING), ("state", ASCENDING)], name="share_state"),
+]
+
+
+class Opening(Enum):
+    """What became of the attempt to open a turn."""
+
+    OPENED = "opened"  # it is the open turn of its conversation now
+    BUSY = "busy"  # another turn of the conversation is open
+    EXISTS = "exists"  # a turn of this id exists already
+
+
+class TurnStore:
+    """One document per turn. Every method raises LedgerUnavailable when MongoDB cannot be used."""
+
+    def __init__(self, database: Database[Document]) -> None:
+        self.collection = database["processed_messages"]
+
+    @ledger_call
+    def open(self, turn: Turn) -> Opening:
+        """Insert a turn; the unique indexes refuse a second open one and a second of the same id."""
+        try:
+            self.collection.insert_one(to_document(turn))
+        except DuplicateKeyError:
+            known = self.collection.find_one({"_id": turn.id}, {"_id": 1})
+            return Opening.EXISTS if known else Opening.BUSY
+        return Opening.OPENED
+
+    @ledger_call
+    def get(self, turn_id: str) -> Turn | None:
+        """Return a turn, or None."""
+        found = self.collection.find_one({"_id": turn_id})
+        return from_document(Turn, self.collection, found) if found else None
+
+    @ledger_call
+    def open_of(self, chat_id: str) -> Turn | None:
+        """Return the open turn of a conversation, or None."""
+        found = self.collection.find_one({"chat_id": chat_id, "open": True})
+        return from_document(Turn, self.collection, found) if found else None
+
+    @ledger_call
+    def open_among(self, chat_ids: Iterable[str]) -> set[str]:
+        """Return those of the conversations that have an open turn."""
+        query = {"chat_id": {"$in": list(chat_ids)}, "open": True}
+        return {row["chat_id"] for row in self.collection.find(query, {"chat_id": 1})}
+
+    @ledger_call
+    def claim(
+        self, turn_id: str, waiting: TurnState, working: TurnState, owner: str, now: datetime, lease_until: datetime
+    ) -> Turn | None:
+        """Take a turn that waits in ``waiting`` and is due; return it, or None when it is not to be had.
+
+        The attempt is counted here, before the work starts, so that a turn that kills its worker ends too.
+        """
+        claim = keys.new_token()
+        attempts = "generate_attempts" if working is TurnState.GENERATING else "deliver_attempts"
+        self.collection.update_one(
+            {"_id": turn_id, "state": waiting.value, "next_attempt_at": {"$lte": now}},
+            {
+                "$set": {
+                    "state": working.value,
+                    "owner": owner,
+                    "claim": claim,
+                    "lease_until": lease_until,
+                    "ring_at": lease_until,
+                    "rings": 0,
+                    f"times.{working.value}": now,
+                },
+                "$inc": {"fence": 1, attempts: 1},
+            },
+        )
+        turn = self.get(turn_id)
+        return turn if turn and turn.claim == claim else None
+
+    @ledger_call
+    def write(self, turn: Turn, changes: Document) -> bool:
+        """Write what follows from a claim; False when somebody else has claimed the turn since."""
+        query = {"_id": turn.id, "fence": turn.fence, "owner": turn.owner}
+        return self.collection.update_one(query, {"$set": changes}).matched_count == 1
+
+    @ledger_call
+    def write_chunk(self, turn: Turn, number: int, chunk: Chunk, changes: Document | None = None) -> bool:
+        """Write one chunk of a claimed turn, with other changes; False when somebody else has claimed it since."""
+        return self.write(turn, {f"chunks.{number}": chunk.model_dump()} | (changes or {}))
+
+    @ledger_call
+    def release(
+        self, turn: Turn, state: TurnState, next_attempt_at: datetime, ring_at: datetime, **changes: Any
+    ) -> bool:
+        """Give a claim back; the turn is due again at ``next_attempt_at``."""
+        return self.write(
+            turn,
+            {"state": state.value, "next_attempt_at": next_attempt_at, "ring_at": ring_at, "rings": 0} | FREE | changes,
+        )
+
+    @ledger_call
+    def finish(self, turn: Turn, state: TurnState, now: datetime, changes: Document) -> bool:
+        """Move a claimed turn to a terminal state or to parked; closing its rows comes after."""
+        ring_at = None if state is TurnState.PARKED else now
+        times = {f"times.{state.value}": now}
+        return self.write(turn, {"state": state.value, "ring_at": ring_at} | FREE | times | changes)
+
+    @ledger_call
+    def close(self, turn_id: str, now: datetime) -> None:
+        """End a terminal turn: another of its conversation may open."""
+        terminal = [TurnState.SENT.value, TurnState.SKIPPED.value, TurnState.DEAD.value]
+        self.collection.update_one(
+            {"_id": turn_id, "state": {"$in": terminal}, "open": True},
+            {"$set": {"open": False, "ring_at": None, "times.closed": now}},
+        )
+
+    @ledger_call
+    def unpark(self, turn_id: str, now: datetime, ring_at: datetime, releases: int) -> bool:
+        """Let a parked turn try again."""
+        done = self.collection.update_one(
+            {"_id": turn_id, "state": TurnState.PARKED.value},
+            {
+                "$set": {
+                    "state": TurnState.GENERATED.value,
+                    "next_attempt_at": now,
+                    "ring_at": ring_at,
+                    "park_reason": None,
+                    "deliver_attempts": 0,
+                },
+                "$inc": {"releases": releases},
+            },
+        )
+        return done.matched_count == 1
+
+    @ledger_call
+    def mark_apologized(self, turn_id: str) -> bool:
+        """Note that the apology is about to be sent; False when it was noted before."""
+        return (
+            self.collection.update_one(
+                {"_id": turn_id, "apologized": False}, {"$set": {"apologized": True}}
+            ).modified_count
+            == 1
+        )
+
+    @ledger_call
+    def parked(self, share_id: str, reason: str) -> Sequence[str]:
+        """Return the ids of a channel's turns that are parked for a reason."""
+        query = {"share_id": share_id, "state": TurnState.PARKED.value, "park_reason": reason}
+        return [row["_id"] for row in self.collection.find(query, {"_id": 1})]
+
+    @ledger_call
+    def overdue(self, now: datetime, dead_owners: Sequence[str], limit: int) -> list[Turn]:
+        """Return turns the sweep should look at: doorbell lost, lease run out, owner dead, not closed."""
+        queries: list[Document] = [{"ring_at": {"$lte": now}}]
+        if dead_owners:
+            queries.append({"owner": {"$in": list(dead_owners)}})
+        found = {row["_id"]: row for query in queries for row in self.collection.find(query)}
+        oldest = sorted(found.values(), key=lambda row: row["ring_at"] or now)[:limit]
+        return [from_document(Turn, self.collection, row) for row in oldest]
+
+    @ledger_call
+    def rang(self, turn: Turn, next_ring_at: datetime) -> None:
+        """Note that the sweep rang for a waiting turn."""
+        self.collection.update_one(
+            {"_id": turn.id, "fence": turn.fence, "state": turn.state.value},
+            {"$set": {"ring_at": next_ring_at}, "$inc": {"rings": 1}},
+        )
+
+
+FREE: Document = {"owner": None, "claim": None, "lease_until": None}

@@ -1,0 +1,1 @@
+"""The Celery shell: the base task, the doorbells, and tasks of three lines each."""

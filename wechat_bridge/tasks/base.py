@@ -1,0 +1,80 @@
+"""The base of every task: what an outcome means to Celery, and what happens to an error nobody expected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import structlog
+from celery import Task
+
+from wechat_bridge import wiring
+from wechat_bridge.errors import BridgeError, TransientError, TurnGivenUp
+from wechat_bridge.flow.crash import crashed
+from wechat_bridge.model.outcome import GiveUp, RetryIn
+from wechat_bridge.observe.logging import logger
+from wechat_bridge.tasks.doorbells import LONGEST_COUNTDOWN_SECONDS
+
+log = logger(__name__)
+
+
+class BridgeTask(Task):
+    """Runs a task with its ids in the log context.
+
+    Early acknowledgement: the ledger knows what is unfinished, the sweep rings again. A transient error of ledger or
+    broker ends the task quietly for the same reason.
+    """
+
+    abstract = True
+    acks_late = False
+    ignore_result = True
+    max_retries = None  # attempts are counted in the ledger, before the work starts
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the task."""
+        with structlog.contextvars.bound_contextvars(task=self.name, task_id=self.request.id):
+            try:
+                return super().__call__(*args, **kwargs)
+            except TransientError as error:
+                log.warning("task_interrupted", error=str(error), kind=type(error).__name__)
+                return None
+
+
+class TurnTask(BridgeTask):
+    """A task about one turn; its first argument is the turn id and its return value an outcome.
+
+    A retry is a countdown doorbell for the due time in the ledger; a turn given up fails the task, and ``on_failure``
+    routes it to the ``dead_letter`` queue.
+    """
+
+    abstract = True
+
+    def __call__(self, turn_id: str) -> None:
+        """Run the task and map its outcome."""
+        with structlog.contextvars.bound_contextvars(task=self.name, task_id=self.request.id, turn_id=turn_id):
+            outcome = self._outcome(turn_id)
+            if isinstance(outcome, RetryIn) and outcome.seconds <= LONGEST_COUNTDOWN_SECONDS:
+                raise self.retry(countdown=outcome.seconds + RETRY_SLACK_SECONDS)
+            if isinstance(outcome, GiveUp):
+                raise TurnGivenUp(f"{turn_id}: {outcome.reason}")
+
+    def _outcome(self, turn_id: str) -> Any:
+        try:
+            return self.run(turn_id)
+        except TransientError as error:
+            log.warning("task_interrupted", error=str(error), kind=type(error).__name__)
+            return None
+        except Exception as error:
+            # The one place where an error nobody expected is met: it is counted against the turn and kept with it.
+            log.exception("task_crashed")
+            return crashed(wiring.bridge(), turn_id, error)
+
+    def on_failure(self, exc: Exception, task_id: str, args: Any, kwargs: Any, einfo: Any) -> None:
+        """Route a turn that was given up to the dead letters; if the broker refuses, the sweep will."""
+        try:
+            wiring.bridge().doorbells.ring_dead_letter(args[0])
+        except BridgeError as error:
+            log.warning("ring_failed", turn_id=args[0], error=str(error))
+
+
+RETRY_SLACK_SECONDS = 0.05
+"""A doorbell for a due time comes just after it, not just before."""

@@ -1,0 +1,195 @@
+"""The only matchmaker: puts settings, stores, doors and doorbells together. Building opens no connection."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import socket
+import threading
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+
+from celery import Celery
+from pymongo import MongoClient
+
+from wechat_bridge.channels.http import HttpClient
+from wechat_bridge.channels.ilink.door import IlinkDoor
+from wechat_bridge.engines.echo import EchoEngine
+from wechat_bridge.flow.context import Bridge
+from wechat_bridge.flow.heartbeat import Heartbeat
+from wechat_bridge.flow.unfinished import Unfinished
+from wechat_bridge.model import keys
+from wechat_bridge.model.channel import ChannelKind
+from wechat_bridge.model.worker import Worker
+from wechat_bridge.settings import Settings, settings
+from wechat_bridge.store import broker, ledger, schema
+from wechat_bridge.store.broker import RedisClient
+from wechat_bridge.store.channels import ChannelStore
+from wechat_bridge.store.clock import LedgerClock
+from wechat_bridge.store.conversations import ConversationStore
+from wechat_bridge.store.dead_letters import DeadLetterStore
+from wechat_bridge.store.inbox import InboxStore
+from wechat_bridge.store.ledger import Document
+from wechat_bridge.store.poll_locks import PollLocks
+from wechat_bridge.store.reachable import wait_for_services
+from wechat_bridge.store.spill import Spill
+from wechat_bridge.store.turns import TurnStore
+from wechat_bridge.store.vault import Vault
+from wechat_bridge.store.workers import WorkerStore
+from wechat_bridge.tasks.doorbells import CeleryDoorbells
+
+LOCK_SLACK_SECONDS = 30.0
+"""The poll lock outlives the longest poll by this."""
+
+
+@dataclass
+class Wired:
+    """A bridge with the parts that only starting and stopping a process needs."""
+
+    bridge: Bridge
+    heartbeat: Heartbeat
+    http: HttpClient
+    mongo: MongoClient[Document]
+    redis: RedisClient
+    kind: str = "tool"
+    queues: tuple[str, ...] = ()
+    slots: int = 0
+
+    def prepare(self) -> None:
+        """Wait for Redis and MongoDB, build indexes. Raises ServiceNotReachable, SettingsError, IndexNotBuilt."""
+        given = self.bridge.settings
+        wait_for_services(self.redis, given.redis_url, self.mongo, given.mongodb_url, given.start_wait_seconds)
+        schema.prepare(ledger.database(self.mongo))
+
+    def start(self) -> None:
+        """Prepare, then be seen as alive."""
+        self.prepare()
+        self.heartbeat.start()
+
+    def stop(self) -> None:
+        """Leave in good order and close what was opened."""
+        self.bridge.stopping.set()
+        self.heartbeat.stop()
+        self.close()
+
+    def close(self) -> None:
+        """Close what was opened."""
+        self.http.close()
+        self.mongo.close()
+        self.redis.close()
+
+
+def build(given: Settings, celery: Celery) -> Wired:
+    """Put a bridge together for the given settings."""
+    owner = keys.new_owner(socket.gethostname(), os.getpid())
+    mongo = ledger.connect(given.mongodb_url)
+    redis_client = broker.connect(given.redis_url)
+    http = HttpClient(pool_maxsize=max(given.channel_concurrency, given.reply_concurrency))
+    clock = LedgerClock(mongo)
+    unfinished = Unfinished()
+    heart_mongo = ledger.connect(given.mongodb_url, pool_size=2, app_name="wechat-bridge-heartbeat")
+    heart_clock_store = WorkerStore(ledger.database(heart_mongo))
+    wired: Wired
+
+    def describe() -> Worker:
+        now = clock.now()
+        return Worker(
+            id=owner, kind=wired.kind, queues=wired.queues, slots=wired.slots, seen_at=now, started_at=now,
+            version=bridge_version(),
+        )  # fmt: skip
+
+    heartbeat = Heartbeat(describe, owner, heart_clock_store, clock, unfinished, given.owner)
+    bridge = _bridge(given, celery, clock, heartbeat, unfinished, mongo, redis_client, http)
+    wired = Wired(bridge, heartbeat, http, mongo, redis_client)
+    return wired
+
+
+def _bridge(
+    given: Settings,
+    celery: Celery,
+    clock: LedgerClock,
+    heartbeat: Heartbeat,
+    unfinished: Unfinished,
+    mongo: MongoClient[Document],
+    redis_client: RedisClient,
+    http: HttpClient,
+) -> Bridge:
+    database = ledger.database(mongo)
+    door = IlinkDoor(http)
+    return Bridge(
+        settings=given,
+        clock=clock,
+        alive=heartbeat,
+        doorbells=CeleryDoorbells(celery, redis_client),
+        channels=ChannelStore(database, Vault(given.secret_keys)),
+        inbox=InboxStore(database),
+        conversations=ConversationStore(database),
+        turns=TurnStore(database),
+        dead_letters=DeadLetterStore(database),
+        workers=WorkerStore(database),
+        locks=PollLocks(redis_client, given.poll.total_deadline_seconds + LOCK_SLACK_SECONDS),
+        spill=Spill(redis_client),
+        doors={ChannelKind.ILINK: door},
+        engines={"echo": EchoEngine()},
+        unfinished=unfinished,
+    )
+
+
+def bridge_version() -> str:
+    """Return the version of the installed distribution."""
+    try:
+        return version("wechat-celery-bridge")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+class _Process:
+    """The bridge of this process, built when first needed."""
+
+    def __init__(self) -> None:
+        self.celery: Celery | None = None
+        self.wired: Wired | None = None
+        self.lock = threading.Lock()
+
+
+_process = _Process()
+
+
+def use_celery(app: Celery) -> None:
+    """Name the application through which this process rings."""
+    _process.celery = app
+
+
+def wired() -> Wired:
+    """Return this process's parts."""
+    with _process.lock:
+        if _process.wired is None:
+            _process.wired = build(settings(), _process.celery or Celery("wechat_bridge", config_source="celeryconfig"))
+        return _process.wired
+
+
+def bridge() -> Bridge:
+    """Return this process's bridge."""
+    return wired().bridge
+
+
+def start_process(kind: str, queues: tuple[str, ...] = (), slots: int = 0) -> None:
+    """Wait for the services and be seen as alive; on exit, leave in good order."""
+    parts = wired()
+    parts.kind, parts.queues, parts.slots = kind, queues, slots
+    parts.start()
+    atexit.register(stop_process)
+
+
+def stop_process() -> None:
+    """Leave in good order, once."""
+    with _process.lock:
+        parts, _process.wired = _process.wired, None
+    if parts is not None:
+        parts.stop()
+
+
+def cut_open_calls() -> None:
+    """Close the sockets of calls to platforms that are still open at the end of a stop's grace."""
+    if _process.wired is not None:
+        _process.wired.http.cut_all()
