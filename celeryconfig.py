@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kombu.entity import Queue
+from kombu.entity import Exchange, Queue
 
 from wechat_bridge.settings import settings
 from wechat_bridge.store.redis_keys import BROKER_PREFIX
@@ -66,9 +66,9 @@ worker_hijack_root_logger = False
 # Queues: a typo in a route must not make a queue that nobody reads.
 task_create_missing_queues = False
 task_default_queue = "maintenance"
-task_queues = [
-    Queue(name) for name in ("poll", "inbox", "reply", "deliver", "management", "maintenance", "history", "dead_letter")
-]
+# Each has an exchange and a key of its own: queues that share a key would each get every message.
+QUEUES = ("poll", "inbox", "reply", "deliver", "management", "maintenance", "history", "dead_letter")
+task_queues = [Queue(name, Exchange(name), routing_key=name) for name in QUEUES]
 task_routes = {
     "wechat_bridge.poll_channel": {"queue": "poll"},
     "wechat_bridge.flush_conversation": {"queue": "inbox"},
