@@ -50,7 +50,9 @@ class Wired:
     heartbeat: Heartbeat
     http: HttpClient
     mongo: MongoClient[Document]
+    heart_mongo: MongoClient[Document]
     redis: RedisClient
+    celery: Celery
     kind: str = "tool"
     queues: tuple[str, ...] = ()
     slots: int = 0
@@ -76,7 +78,9 @@ class Wired:
         """Close what was opened."""
         self.http.close()
         self.mongo.close()
+        self.heart_mongo.close()
         self.redis.close()
+        self.celery.close()
 
 
 def build(given: Settings, celery: Celery) -> Wired:
@@ -88,7 +92,6 @@ def build(given: Settings, celery: Celery) -> Wired:
     clock = LedgerClock(mongo)
     unfinished = Unfinished()
     heart_mongo = ledger.connect(given.mongodb_url, pool_size=2, app_name="wechat-bridge-heartbeat")
-    heart_clock_store = WorkerStore(ledger.database(heart_mongo))
     wired: Wired
 
     def describe() -> Worker:
@@ -98,9 +101,9 @@ def build(given: Settings, celery: Celery) -> Wired:
             version=bridge_version(),
         )  # fmt: skip
 
-    heartbeat = Heartbeat(describe, owner, heart_clock_store, clock, unfinished, given.owner)
+    heartbeat = Heartbeat(describe, owner, WorkerStore(ledger.database(heart_mongo)), clock, unfinished, given.owner)
     bridge = _bridge(given, celery, clock, heartbeat, unfinished, mongo, redis_client, http)
-    wired = Wired(bridge, heartbeat, http, mongo, redis_client)
+    wired = Wired(bridge, heartbeat, http, mongo, heart_mongo, redis_client, celery)
     return wired
 
 
