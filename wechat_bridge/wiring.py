@@ -14,7 +14,7 @@ from pymongo import MongoClient
 
 from wechat_bridge.channels.http import HttpClient
 from wechat_bridge.channels.ilink.door import IlinkDoor
-from wechat_bridge.engines.echo import EchoEngine
+from wechat_bridge.engines.registry import load_engines
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.heartbeat import Heartbeat
 from wechat_bridge.flow.unfinished import Unfinished
@@ -133,7 +133,7 @@ def _bridge(
         locks=PollLocks(redis_client, given.poll.total_deadline_seconds + LOCK_SLACK_SECONDS),
         spill=Spill(redis_client),
         doors={ChannelKind.ILINK: door},
-        engines={"echo": EchoEngine()},
+        engines=load_engines(),
         unfinished=unfinished,
     )
 

@@ -118,5 +118,3 @@ class World:
         row = self.bridge.inbox.get(keys.inbox_id(self.share_id, message.message_id))
         assert row is not None
         return row.state.value, row.reason
-
-

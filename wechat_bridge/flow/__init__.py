@@ -13,6 +13,7 @@
     failure    what an error does to a turn: try again, park, give up
     close      end a turn: its rows, itself, then whatever waits behind it
     dead       record what was given up, and tell the person
+    enable     switch a channel on or off
     sweep      beat: ring again whatever is overdue, take over from dead owners
 
 MongoDB is the ledger, Celery is the doorbell: every verb finds what it needs in the ledger, and does nothing when the

@@ -55,6 +55,13 @@ def _without_doorbell(bridge: Bridge, rows: list[dict[str, Any]], dead: Sequence
     return [] if queued is None else [row for row in left if row["_id"] not in queued]
 
 
+def ring_channel(bridge: Bridge, share_id: str) -> None:
+    """Ring one channel now instead of waiting for the next pass; nothing if a link is being served."""
+    channel = bridge.channels.get(share_id)
+    if channel is not None and channel.is_pollable and channel.poll_owner is None:
+        _ring(bridge, share_id, channel.generation, together=1)
+
+
 def _ring(bridge: Bridge, share_id: str, generation: int, together: int) -> None:
     spread = min(MOST_SPREAD_SECONDS, SPREAD_SECONDS_PER_CHANNEL * (together - 1))
     delay = random.uniform(0, spread)

@@ -5,23 +5,42 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import MutableMapping
-from typing import Any
+from typing import Any, TextIO
 
 import structlog
 
-SECRET_PARTS = ("token", "password", "secret", "authorization", "api_key", "aeskey")
-MASK = "***"
+from wechat_bridge.observe.secrets import masked
+from wechat_bridge.observe.sink import NonBlockingHandler
 
 Event = MutableMapping[str, Any]
+
+QUIET = (
+    "urllib3",
+    "pymongo",
+    "kombu",
+    "celery.app.trace",
+    "celery.worker.strategy",
+    "celery.beat",
+    "uvicorn.access",
+)
+"""Libraries that log every single request or task; only their warnings are kept."""
+
+ADOPTED = ("uvicorn", "uvicorn.error", "uvicorn.access")
+"""Libraries that give their loggers handlers of their own; their lines go the same way as all others."""
 
 
 def logger(name: str) -> structlog.stdlib.BoundLogger:
     """Return the logger of a module; events are short names in snake case, ids are keyword arguments."""
-    return structlog.stdlib.get_logger(name)
+    found: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(name)
+    return found
 
 
-def configure(log_format: str = "json", level: str = "INFO") -> None:
-    """Send every log line of this process, Celery's and other libraries' included, to stderr in one format."""
+def configure(log_format: str = "json", level: str = "INFO", stream: TextIO | None = None) -> None:
+    """Send every log line of this process, other libraries' included, to one stream (stderr) in one format.
+
+    ``log_format`` is json or console. A stream that blocks loses lines, counted in
+    ``wechat_bridge_log_lines_dropped_total``, and delays nobody.
+    """
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,
@@ -32,18 +51,40 @@ def configure(log_format: str = "json", level: str = "INFO") -> None:
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,
     )
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=_shared(),
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *_rendered(log_format)],
-        )
-    )
+    stream = stream or sys.stderr
+    handler = NonBlockingHandler(stream)
+    handler.setFormatter(_formatter(log_format, colors=stream.isatty()))
     root = logging.getLogger()
-    root.handlers[:] = [handler]
+    _replace_handlers(root, handler)
     root.setLevel(level)
-    for noisy in ("urllib3", "pymongo", "celery.app.trace", "celery.worker.strategy", "kombu", "celery.beat"):
-        logging.getLogger(noisy).setLevel(logging.WARNING)
+    for name in QUIET:
+        logging.getLogger(name).setLevel(logging.WARNING)
+    for name in ADOPTED:
+        logging.getLogger(name).handlers.clear()
+        logging.getLogger(name).propagate = True
+
+
+def _replace_handlers(root: logging.Logger, handler: logging.Handler) -> None:
+    for old in root.handlers[:]:
+        root.removeHandler(old)
+        if isinstance(old, NonBlockingHandler):
+            old.close()
+    root.addHandler(handler)
+
+
+def _formatter(log_format: str, colors: bool) -> logging.Formatter:
+    renderer: Any = structlog.processors.JSONRenderer(ensure_ascii=False, default=str)
+    if log_format == "console":
+        renderer = structlog.dev.ConsoleRenderer(colors=colors, exception_formatter=structlog.dev.plain_traceback)
+    return structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=_shared(),
+        processors=[
+            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+            structlog.processors.format_exc_info,
+            _mask,
+            renderer,
+        ],
+    )
 
 
 def _shared() -> list[Any]:
@@ -52,19 +93,9 @@ def _shared() -> list[Any]:
         structlog.stdlib.add_logger_name,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
-        _mask,
     ]
 
 
-def _rendered(log_format: str) -> list[Any]:
-    if log_format == "console":
-        return [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
-    return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(ensure_ascii=False)]
-
-
 def _mask(_logger: Any, _method: str, event: Event) -> Event:
-    """Mask values whose names say that they are secret, whoever logged them."""
-    for name in event:
-        if any(part in name.lower() for part in SECRET_PARTS):
-            event[name] = MASK
-    return event
+    """Mask secrets, whoever logged them; the last step before the line is written, so that it sees tracebacks too."""
+    return {name: masked(value, name) for name, value in event.items()}

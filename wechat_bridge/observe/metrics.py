@@ -1,8 +1,14 @@
-"""Counters and histograms of one process, in Prometheus format."""
+"""Counters and histograms of one process, in Prometheus format. No label takes values that people choose freely."""
 
 from __future__ import annotations
 
-from prometheus_client import Counter, Histogram
+from prometheus_client import Counter, Histogram, disable_created_metrics
+
+from wechat_bridge.model.message import InboxRow
+
+disable_created_metrics()  # one series more for each counter, which nobody reads
+
+SOURCES = frozenset({"poll", "callback", "history"})
 
 polls_total = Counter("wechat_bridge_polls_total", "Polls by outcome", ["outcome"])
 messages_received_total = Counter("messages_received_total", "Inbound messages that were new", ["source", "type"])
@@ -15,3 +21,13 @@ engine_seconds = Histogram(
     buckets=(0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300),
 )
 alerts_total = Counter("wechat_bridge_alerts_total", "Alerts raised, by cause", ["cause"])
+log_lines_dropped_total = Counter(
+    "wechat_bridge_log_lines_dropped_total", "Log lines dropped because their stream blocked or was closed"
+)
+
+
+def message_received(row: InboxRow) -> None:
+    """Count a message that was new. Its type is the kind of its parts, ``mixed`` or ``empty``."""
+    kinds = sorted({item.kind.value for item in row.items})
+    label = kinds[0] if len(kinds) == 1 else "mixed" if kinds else "empty"
+    messages_received_total.labels(row.source if row.source in SOURCES else "other", label).inc()

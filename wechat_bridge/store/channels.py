@@ -13,13 +13,14 @@ from pymongo.errors import DuplicateKeyError
 from wechat_bridge.errors import AccountTaken, ChannelExists
 from wechat_bridge.model import keys
 from wechat_bridge.model.channel import Channel, ChannelStatus, Login, StatusReason
-from wechat_bridge.store.ledger import Document, from_document, ledger_call, to_document
+from wechat_bridge.store.ledger import LONG_AGO, Document, from_document, ledger_call, to_document
 from wechat_bridge.store.vault import Vault
 
 INDEXES = [
     IndexModel([("poll_owner", ASCENDING), ("next_poll_at", ASCENDING)], name="seed"),
     IndexModel([("link_deadline", ASCENDING)], name="link_deadline"),
     IndexModel([("probe_at", ASCENDING)], name="probe_at"),
+    IndexModel([("status", ASCENDING)], name="status"),
     IndexModel(
         [("kind", ASCENDING), ("owner_user_id", ASCENDING)],
         name="one_online_channel_per_account",
@@ -29,6 +30,7 @@ INDEXES = [
 ]
 
 SEED_FIELDS = {"generation": 1, "poll_owner": 1}
+WITHOUT_SECRETS = {"sealed_account": 0, "sync_buf": 0, "settings": 0}
 
 
 class ChannelStore:
@@ -179,10 +181,11 @@ class ChannelStore:
 
         Four narrow index ranges: due and free, past the deadline of a link, a probe that is due, a dead owner.
         """
+        past = {"$gt": LONG_AGO, "$lte": now}
         queries: list[Document] = [
-            {"poll_owner": None, "next_poll_at": {"$lte": now}},
-            {"link_deadline": {"$lte": now}},
-            {"probe_at": {"$lte": now}, "poll_owner": None},
+            {"poll_owner": None, "next_poll_at": past},
+            {"link_deadline": past},
+            {"probe_at": past, "poll_owner": None},
         ]
         if dead_owners:
             queries.append({"poll_owner": {"$in": list(dead_owners)}})
@@ -190,13 +193,8 @@ class ChannelStore:
         return list(found.values())
 
     @ledger_call
-    def count_online(self) -> int:
-        """Return how many channels should have a living chain."""
-        return self.collection.count_documents({"status": ChannelStatus.ONLINE.value, "enabled": True})
-
-    @ledger_call
-    def latest_poll(self) -> datetime | None:
-        """Return when the channel polled longest ago among the online ones was last polled, or None."""
-        rows = self.collection.find({"status": ChannelStatus.ONLINE.value, "enabled": True}, {"last_poll_at": 1})
-        times = [row["last_poll_at"] for row in rows if row.get("last_poll_at")]
-        return min(times, default=None)
+    def logged_in(self) -> list[Channel]:
+        """Return the channels that receive or should: online or in error, disabled ones too; without their secrets."""
+        states = [ChannelStatus.ONLINE.value, ChannelStatus.ERROR.value]
+        found = self.collection.find({"status": {"$in": states}}, WITHOUT_SECRETS)
+        return [from_document(Channel, self.collection, row) for row in found]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -19,11 +20,16 @@ def boot_seconds() -> float:
     return time.clock_gettime(BOOT_CLOCK)
 
 
+SAMPLES = 5
+"""Measurements remembered. The quickest of them counts: a slow answer says little about when it was given."""
+
+
 class LedgerClock:
     """An estimate of the server's time, measured from its answers and carried on by the boot clock."""
 
     def __init__(self, client: MongoClient[dict[str, Any]]) -> None:
         self._client = client
+        self._samples: deque[tuple[float, float]] = deque(maxlen=SAMPLES)
         self._offset: float | None = None
         self._lock = threading.Lock()
 
@@ -33,7 +39,8 @@ class LedgerClock:
         before = boot_seconds()
         answer = self._client.admin.command("hello")
         after = boot_seconds()
-        self._offset = answer["localTime"].timestamp() - (before + after) / 2
+        self._samples.append((after - before, answer["localTime"].timestamp() - (before + after) / 2))
+        self._offset = min(self._samples)[1]
 
     def now(self) -> datetime:
         """Return the server's time, in UTC, to the millisecond that MongoDB keeps. Raises LedgerUnavailable."""

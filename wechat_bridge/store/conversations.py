@@ -12,7 +12,7 @@ from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
 from wechat_bridge.model.conversation import Conversation
-from wechat_bridge.store.ledger import Document, from_document, ledger_call
+from wechat_bridge.store.ledger import LONG_AGO, Document, from_document, ledger_call
 
 INDEXES = [IndexModel([("ring_at", ASCENDING)], name="ring_at")]
 
@@ -134,8 +134,14 @@ class ConversationStore:
     @ledger_call
     def overdue(self, now: datetime, limit: int) -> list[Document]:
         """Return id and rings of conversations whose doorbell seems lost, the longest overdue first."""
-        found = self.collection.find({"ring_at": {"$lte": now}}, {"rings": 1, "ring_at": 1})
+        found = self.collection.find({"ring_at": {"$gt": LONG_AGO, "$lte": now}}, {"rings": 1, "ring_at": 1})
         return sorted(found, key=lambda row: row["ring_at"])[:limit]
+
+    @ledger_call
+    def due_times(self) -> list[datetime]:
+        """Return the due times of all conversations in which messages wait, except behind an open turn."""
+        found = self.collection.find({"ring_at": {"$gt": LONG_AGO}}, {"flush_at": 1, "blocked": 1})
+        return [row["flush_at"] for row in found if row["flush_at"] and not row.get("blocked")]
 
     @ledger_call
     def rang(self, chat_id: str, next_ring_at: datetime) -> None:

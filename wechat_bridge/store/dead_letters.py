@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from pymongo import ASCENDING, IndexModel
 from pymongo.database import Database
 
 from wechat_bridge.model.dead_letter import DeadLetter
 from wechat_bridge.store.ledger import Document, from_document, ledger_call, to_document
 
-INDEXES = [IndexModel([("last_failure_at", ASCENDING)], name="last_failure_at")]
+INDEXES = [
+    IndexModel([("last_failure_at", ASCENDING)], name="last_failure_at"),
+    IndexModel([("replayed_at", ASCENDING)], name="replayed_at"),
+]
 
 
 class DeadLetterStore:
@@ -32,6 +37,9 @@ class DeadLetterStore:
         return from_document(DeadLetter, self.collection, found) if found else None
 
     @ledger_call
-    def count(self) -> int:
-        """Return how many dead letters wait for somebody."""
-        return self.collection.count_documents({"replayed_at": None})
+    def waiting(self) -> dict[str, list[datetime]]:
+        """Return, by channel, when each dead letter that waits for somebody failed."""
+        waiting: dict[str, list[datetime]] = {}
+        for row in self.collection.find({"replayed_at": None}, {"share_id": 1, "last_failure_at": 1}):
+            waiting.setdefault(row["share_id"], []).append(row["last_failure_at"])
+        return waiting

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import Any, ParamSpec, TypeVar
 
+import pymongo
 from pydantic import BaseModel, ValidationError
 from pymongo import MongoClient, WriteConcern
 from pymongo.collection import Collection
@@ -17,6 +20,10 @@ from wechat_bridge.errors import DocumentInvalid, LedgerUnavailable
 Document = dict[str, Any]
 DEFAULT_DATABASE = "wechat_bridge"
 DURABLE = WriteConcern(w="majority", j=True)
+
+LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+"""Before every time in the ledger. Ranges of times start here: without a lower bound, a server that sorts null before
+times in its comparisons (SecantusDB 0.7) walks through every document that has no time at all."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -53,6 +60,13 @@ def ledger_call(function: Callable[P, R]) -> Callable[P, R]:
             raise LedgerUnavailable(f"MongoDB: {type(error).__name__} in {function.__qualname__}") from error
 
     return call
+
+
+@contextmanager
+def patience(seconds: float) -> Iterator[None]:
+    """Let every ledger call of this thread within the block fail after ``seconds`` in all, connecting included."""
+    with pymongo.timeout(seconds):
+        yield
 
 
 def to_document(model: BaseModel) -> Document:

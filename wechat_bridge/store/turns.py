@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from enum import Enum
@@ -13,13 +14,17 @@ from pymongo.errors import DuplicateKeyError
 
 from wechat_bridge.model import keys
 from wechat_bridge.model.turn import Chunk, Turn, TurnState
-from wechat_bridge.store.ledger import Document, from_document, ledger_call, to_document
+from wechat_bridge.store.ledger import LONG_AGO, Document, from_document, ledger_call, to_document
 
 INDEXES = [
     IndexModel([("chat_id", ASCENDING)], name="one_open_turn", unique=True, partialFilterExpression={"open": True}),
     IndexModel([("ring_at", ASCENDING)], name="ring_at"),
     IndexModel([("owner", ASCENDING)], name="owner"),
-    IndexModel([("share_id", ASCENDING), ("state", ASCENDING)], name="share_state"),
+    IndexModel(
+        [("state", ASCENDING), ("park_reason", ASCENDING), ("share_id", ASCENDING)],
+        name="parked",
+        partialFilterExpression={"state": TurnState.PARKED.value},
+    ),
 ]
 
 
@@ -165,9 +170,23 @@ class TurnStore:
         return [row["_id"] for row in self.collection.find(query, {"_id": 1})]
 
     @ledger_call
+    def count_parked(self) -> dict[str, int]:
+        """Return how many turns are parked, by reason."""
+        found = self.collection.find({"state": TurnState.PARKED.value}, {"park_reason": 1})
+        return dict(Counter(row["park_reason"] or "" for row in found))
+
+    @ledger_call
+    def active(self) -> list[Document]:
+        """Return state, next_attempt_at and lease_until of every turn that is open and not parked."""
+        found = self.collection.find(
+            {"ring_at": {"$gt": LONG_AGO}}, {"state": 1, "next_attempt_at": 1, "lease_until": 1}
+        )
+        return list(found)
+
+    @ledger_call
     def overdue(self, now: datetime, dead_owners: Sequence[str], limit: int) -> list[Turn]:
         """Return turns the sweep should look at: doorbell lost, lease run out, owner dead, not closed."""
-        queries: list[Document] = [{"ring_at": {"$lte": now}}]
+        queries: list[Document] = [{"ring_at": {"$gt": LONG_AGO, "$lte": now}}]
         if dead_owners:
             queries.append({"owner": {"$in": list(dead_owners)}})
         found = {row["_id"]: row for query in queries for row in self.collection.find(query)}

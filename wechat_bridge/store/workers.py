@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 from pymongo import ASCENDING, IndexModel
 from pymongo.database import Database
 
 from wechat_bridge.model.worker import Worker
-from wechat_bridge.store.ledger import Document, from_document, ledger_call, to_document
-
-LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+from wechat_bridge.store.ledger import LONG_AGO, Document, from_document, ledger_call, to_document
 
 INDEXES = [IndexModel([("seen_at", ASCENDING)], name="seen_at")]
 

@@ -1,0 +1,40 @@
+"""One started system for each module of stories; every story has channels of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.system import System
+from wechat_bridge.simulators.ilink import IlinkOptions, IlinkSimulatorProcess
+
+
+@pytest.fixture(scope="session")
+def simulated_wechat() -> Iterator[IlinkSimulatorProcess]:
+    """A simulated WeChat in a process of its own, which holds polls for 3 s."""
+    with IlinkSimulatorProcess(IlinkOptions(hold_seconds=3.0)) as running:
+        yield running
+
+
+@pytest.fixture(scope="module", params=[8, 1], ids=["slices-of-8", "slices-of-1"])
+def polls_per_task(request: pytest.FixtureRequest) -> int:
+    """Every story passes with slices of one poll, too (acceptance K13)."""
+    return int(request.param)
+
+
+@pytest.fixture(scope="module")
+def system(
+    urls: tuple[str, str],
+    tmp_path_factory: pytest.TempPathFactory,
+    simulated_wechat: IlinkSimulatorProcess,
+    polls_per_task: int,
+) -> Iterator[System]:
+    """A running system with one worker of each kind."""
+    slices = {"WECHAT_BRIDGE_POLL__POLLS_PER_TASK": str(polls_per_task)}
+    quick = {"WECHAT_BRIDGE_POLL__EMPTY_POLL_DELAY_SECONDS": "2"}
+    directory = tmp_path_factory.mktemp("system")
+    control, base_url = simulated_wechat.control, simulated_wechat.base_url
+    with System(urls, directory, control, base_url, **slices, **quick) as running:
+        running.start_all(poll_threads=150)
+        yield running
