@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import resource
 import socket
 import threading
 from dataclasses import dataclass
@@ -40,6 +41,9 @@ from wechat_bridge.tasks.doorbells import CeleryDoorbells
 
 LOCK_SLACK_SECONDS = 30.0
 """The poll lock outlives the longest poll by this."""
+
+SPARE_FILES = 1024
+"""Descriptors for everything but open polls."""
 
 
 @dataclass
@@ -118,7 +122,11 @@ def _bridge(
     http: HttpClient,
 ) -> Bridge:
     database = ledger.database(mongo)
-    door = IlinkDoor(http)
+    door = IlinkDoor(
+        http,
+        default_hold_seconds=given.poll.default_hold_seconds,
+        poll_total_seconds=given.poll.total_deadline_seconds,
+    )
     return Bridge(
         settings=given,
         clock=clock,
@@ -180,8 +188,19 @@ def start_process(kind: str, queues: tuple[str, ...] = (), slots: int = 0) -> No
     """Wait for the services and be seen as alive; on exit, leave in good order."""
     parts = wired()
     parts.kind, parts.queues, parts.slots = kind, queues, slots
+    _allow_open_files(slots)
     parts.start()
     atexit.register(stop_process)
+
+
+def _allow_open_files(slots: int) -> None:
+    """Every open poll is a file descriptor; the usual soft limit of 1,024 is too close to a thousand of them."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 2 * slots + SPARE_FILES
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def stop_process() -> None:

@@ -9,7 +9,7 @@ import redis
 
 from tests.support.system import System, wait_until
 from tests.support.world import World
-from wechat_bridge.flow.enable import disable_channel, enable_channel
+from wechat_bridge.flow.switch import switch
 
 pytestmark = pytest.mark.story
 
@@ -63,12 +63,12 @@ def test_a_disabled_channel_is_not_polled_and_starts_within_four_seconds_when_en
     world = system.channel()
     system.wait_polling([world])
     bridge = world.bridge
-    disable_channel(bridge, world.share_id)
+    switch(bridge, world.share_id, enabled=False)
     wait_until(lambda: world.channel.poll_owner is None, 8, "the chain ends with its open poll")
     ended_at = time.time()
     wait_until(lambda: time.time() - ended_at > 6, 8, "six seconds pass")
     assert system.polls_since(world, ended_at) == []
-    enable_channel(bridge, world.share_id)
+    switch(bridge, world.share_id, enabled=True)
     wait_until(lambda: system.polls_since(world, ended_at), 4, "it is polled again")
 
 

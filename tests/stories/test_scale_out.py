@@ -11,7 +11,7 @@ import pytest
 import redis
 
 from tests.support.system import System, wait_until
-from wechat_bridge.flow.enable import disable_channel
+from wechat_bridge.flow.switch import switch
 from wechat_bridge.simulators.ilink import IlinkSimulatorProcess
 from wechat_bridge.store import redis_keys
 
@@ -41,7 +41,7 @@ def test_a_cold_start_polls_a_hundred_channels_within_ten_seconds_but_not_in_one
     assert max(Counter(int(start * 4) for start in starts).values()) < 60, "spread over more than a quarter second"
     small.stop("poll", 20)
     for world in worlds:
-        disable_channel(world.bridge, world.share_id)
+        switch(world.bridge, world.share_id, enabled=False)
 
 
 def test_thirty_channels_on_ten_threads_are_all_polled_in_turn(small: System) -> None:

@@ -13,7 +13,9 @@
     failure    what an error does to a turn: try again, park, give up
     close      end a turn: its rows, itself, then whatever waits behind it
     dead       record what was given up, and tell the person
-    enable     switch a channel on or off
+    login      a channel's account was logged in
+    switch     switch a channel on or off
+    health     whether messages move, judged by progress
     sweep      beat: ring again whatever is overdue, take over from dead owners
 
 MongoDB is the ledger, Celery is the doorbell: every verb finds what it needs in the ledger, and does nothing when the

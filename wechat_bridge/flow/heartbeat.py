@@ -58,7 +58,8 @@ class Heartbeat:
             self._thread.join(timeout=5)
         self._unfinished.work_off()
         try:
-            self._workers.leave(self.owner)
+            long_enough = timedelta(seconds=2 * self._settings.dead_after_seconds)
+            self._workers.leave(self.owner, self._clock.now() - long_enough)
         except LedgerUnavailable as error:
             log.warning("leave_failed", owner=self.owner, error=str(error))
 

@@ -20,6 +20,7 @@ log = logger(__name__)
 
 LINK_SLACK_SECONDS = 60.0
 STALE_RETRY_SECONDS = 2.0
+FRESH_LOCK_SECONDS = 1.0
 
 
 @dataclass
@@ -31,6 +32,7 @@ class Link:
     cursor: str
     hold_hint_seconds: float | None
     suspect_polls: int
+    held_at: float
 
     @property
     def share_id(self) -> str:
@@ -73,7 +75,7 @@ def _take(bridge: Bridge, share_id: str, generation: int) -> Link | None:
         now = bridge.clock.now()
         channel = bridge.channels.take_link(share_id, generation, bridge.owner, now, _link_deadline(bridge))
         if channel is None:
-            _end_if_not_pollable(bridge, share_id, generation)
+            _end_if_not_pollable(bridge, share_id)
             return None
     finally:
         if channel is None:
@@ -89,13 +91,13 @@ def _link(bridge: Bridge, channel: Channel) -> Link | None:
         bridge.channels.record_poll(channel, _error(StatusReason.LOGIN_NEEDED, str(error)))
         chain_next_poll(bridge, channel.id, channel.generation, None)
         return None
-    return Link(channel, account, channel.sync_buf, channel.hold_hint_seconds, channel.suspect_polls)
+    return Link(channel, account, channel.sync_buf, channel.hold_hint_seconds, channel.suspect_polls, boot_seconds())
 
 
-def _end_if_not_pollable(bridge: Bridge, share_id: str, generation: int) -> None:
+def _end_if_not_pollable(bridge: Bridge, share_id: str) -> None:
     channel = bridge.channels.get(share_id)
     if channel and not channel.is_pollable:
-        bridge.channels.end_chain(share_id, generation)
+        bridge.channels.end_chain(channel)
         log.info("chain_ended", share_id=share_id, reason=channel.status_reason.value, enabled=channel.enabled)
 
 
@@ -107,7 +109,7 @@ def _serve(bridge: Bridge, link: Link) -> float | None:
     """Serve up to ``polls_per_task`` polls; return the delay before the next link, or None to end the chain."""
     spill.drain_channel(bridge, link.share_id)
     for number in range(bridge.settings.poll.polls_per_task):
-        if number and not _may_go_on(bridge, link):
+        if not _may_poll(bridge, link, is_first=number == 0):
             return 0.0
         outcome = _poll_once(bridge, link)
         if outcome is not GO_ON:
@@ -115,11 +117,18 @@ def _serve(bridge: Bridge, link: Link) -> float | None:
     return 0.0
 
 
-def _may_go_on(bridge: Bridge, link: Link) -> bool:
+def _may_poll(bridge: Bridge, link: Link, is_first: bool) -> bool:
+    """Whether the link is still ours and nothing else should come first.
+
+    The lock was taken an instant ago when the first poll starts, unless this process was frozen in between.
+    """
     if bridge.stopping.is_set():
         return False
     bridge.alive.check()
-    return bridge.locks.keep(link.share_id, bridge.owner, link.channel.generation) == 0
+    if is_first and boot_seconds() - link.held_at < FRESH_LOCK_SECONDS:
+        return True
+    waiting = bridge.locks.keep(link.share_id, bridge.owner, link.channel.generation)
+    return waiting is not None and (is_first or waiting == 0)
 
 
 def _poll_once(bridge: Bridge, link: Link) -> Next:

@@ -24,21 +24,27 @@ MOST_SPREAD_SECONDS = 4.0
 def seed_poll_chains(bridge: Bridge) -> int:
     """Ring every channel that is due and has no doorbell on its way; return how many were rung.
 
-    Cheap when nothing is due: four narrow index ranges, one MGET. Two seeders at once are harmless.
+    Cheap when nothing is due: a few narrow index ranges, one MGET. Two seeders at once are harmless.
     """
     dead = bridge.alive.dead_owners()
-    rows = bridge.channels.due_links(bridge.clock.now(), dead, MOST_PER_PASS)
-    if not rows:
-        return 0
-    for row in rows:
-        if row.get("poll_owner"):
-            bridge.locks.release_dead(row["_id"], row["poll_owner"])
+    _free_lost_links(bridge, dead)
+    rows = bridge.channels.due_links(bridge.clock.now(), MOST_PER_PASS)
     unannounced = _without_doorbell(bridge, rows, dead)
     for row in unannounced:
         _ring(bridge, row["_id"], row["generation"], len(unannounced))
     if unannounced:
         log.info("chains_seeded", count=len(unannounced), dead_owners=len(dead))
     return len(unannounced)
+
+
+def _free_lost_links(bridge: Bridge, dead: Sequence[str]) -> None:
+    lost = bridge.channels.lost_links(bridge.clock.now(), dead, MOST_PER_PASS)
+    if not lost:
+        return
+    for row in lost:
+        bridge.locks.release_dead(row["_id"], row["poll_owner"])
+    bridge.channels.free_links(lost, bridge.clock.now())
+    log.warning("links_freed", count=len(lost), owners=sorted({row["poll_owner"] for row in lost}))
 
 
 def _without_doorbell(bridge: Bridge, rows: list[dict[str, Any]], dead: Sequence[str]) -> list[dict[str, Any]]:

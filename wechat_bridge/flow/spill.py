@@ -63,4 +63,5 @@ def drain(bridge: Bridge) -> None:
     """Drain every channel's spill. Raises LedgerUnavailable or BrokerUnavailable."""
     for share_id in bridge.spill.channels():
         drain_channel(bridge, share_id)
+        bridge.spill.forget_if_empty(share_id)
         alerts.clear("ledger_unavailable", share_id)

@@ -18,6 +18,8 @@ log = logger(__name__)
 
 OVERLAP = timedelta(seconds=120)
 STUCK_SLACK_SECONDS = 10.0
+FORGET_AFTER = timedelta(hours=1)
+"""A process not seen for so long owns nothing any more: its links and turns were taken over long ago."""
 
 
 class Sweeper:
@@ -36,6 +38,7 @@ class Sweeper:
             _turns(bridge)
             _conversations(bridge)
             self._stuck_rows(bridge)
+            bridge.workers.forget(bridge.clock.now() - FORGET_AFTER)
         finally:
             self._running.release()
 

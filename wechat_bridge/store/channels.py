@@ -65,22 +65,21 @@ class ChannelStore:
     ) -> Channel | None:
         """Take the link after ``generation`` for ``owner``; return the channel, or None when somebody else has it."""
         claim = keys.new_token()
-        pollable = [
-            {"status": ChannelStatus.ONLINE.value},
-            {
-                "status": ChannelStatus.ERROR.value,
-                "status_reason": StatusReason.FAILURES.value,
-                "probe_at": {"$lte": now},
-            },
-        ]
+        # An online channel has no probe_at, one in error has. Without $or: it makes SecantusDB 0.7 walk the collection.
+        pollable = {
+            "status": {"$in": [ChannelStatus.ONLINE.value, ChannelStatus.ERROR.value]},
+            "status_reason": {"$in": [StatusReason.NONE.value, StatusReason.FAILURES.value]},
+            "probe_at": {"$not": {"$gt": now}},
+        }
         self.collection.update_one(
             {
                 "_id": share_id,
                 "generation": generation,
+                "poll_owner": None,
                 "enabled": True,
                 "sealed_account": {"$ne": None},
-                "$or": pollable,
-            },
+            }
+            | pollable,
             {
                 "$inc": {"generation": 1},
                 "$set": {"poll_owner": owner, "poll_claim": claim, "link_deadline": deadline, "next_poll_at": None},
@@ -135,7 +134,10 @@ class ChannelStore:
 
     @ledger_call
     def log_in(self, share_id: str, login: Login, now: datetime) -> None:
-        """Store a confirmed login: new epoch, no cursor, online. Raises AccountTaken naming the other channel."""
+        """Store a confirmed login: new epoch, no cursor, online. Raises AccountTaken naming the other channel.
+
+        The link of the login before loses its generation, so nothing it still writes counts.
+        """
         changes = {
             "sealed_account": self.vault.seal(login.account),
             "account_id": login.account.account_id,
@@ -150,10 +152,12 @@ class ChannelStore:
             "last_error": None,
             "login_time": now,
             "next_poll_at": now,
+            "poll_owner": None,
+            "link_deadline": None,
             "enabled": True,
         }
         try:
-            self.collection.update_one({"_id": share_id}, {"$set": changes, "$inc": {"epoch": 1}})
+            self.collection.update_one({"_id": share_id}, {"$set": changes, "$inc": {"epoch": 1, "generation": 1}})
         except DuplicateKeyError:
             raise AccountTaken(self._explain_taken(login.owner_user_id)) from None
 
@@ -165,30 +169,56 @@ class ChannelStore:
     @ledger_call
     def set_enabled(self, share_id: str, enabled: bool, now: datetime) -> bool:
         """Switch a channel on or off; False when there is none."""
-        changes = {"enabled": enabled, "next_poll_at": now if enabled else None}
-        return self.collection.update_one({"_id": share_id}, {"$set": changes}).matched_count == 1
+        due = now if enabled else None
+        waits_for_probe = {"$eq": ["$status_reason", StatusReason.FAILURES.value]}
+        changes = {
+            "enabled": enabled,
+            "next_poll_at": due,
+            "probe_at": {"$cond": [waits_for_probe, due, "$probe_at"]},
+        }
+        return self.collection.update_one({"_id": share_id}, [{"$set": changes}]).matched_count == 1
 
     @ledger_call
-    def end_chain(self, share_id: str, generation: int) -> None:
-        """Stop ringing a channel that is not pollable; a login or enabling starts it again."""
-        self.collection.update_one(
-            {"_id": share_id, "generation": generation, "poll_owner": None}, {"$set": {"next_poll_at": None}}
+    def end_chain(self, channel: Channel) -> None:
+        """Stop ringing a channel found not pollable, unless a login or enabling has changed that meanwhile."""
+        still_so = {
+            "_id": channel.id,
+            "generation": channel.generation,
+            "epoch": channel.epoch,
+            "enabled": channel.enabled,
+            "status": channel.status.value,
+            "status_reason": channel.status_reason.value,
+            "poll_owner": None,
+        }
+        self.collection.update_one(still_so, {"$set": {"next_poll_at": None, "probe_at": None}})
+
+    @ledger_call
+    def lost_links(self, now: datetime, dead_owners: Sequence[str], limit: int) -> list[Document]:
+        """Return id and poll_owner of channels whose link is past its deadline or belongs to a dead owner."""
+        queries: list[Document] = [{"link_deadline": {"$gt": LONG_AGO, "$lte": now}}]
+        if dead_owners:
+            queries.append({"poll_owner": {"$in": list(dead_owners)}})
+        found = {row["_id"]: row for query in queries for row in self.collection.find(query, SEED_FIELDS).limit(limit)}
+        return [row for row in found.values() if row.get("poll_owner")]
+
+    @ledger_call
+    def free_links(self, rows: Sequence[Document], now: datetime) -> None:
+        """Take lost links from their owners: what these still write is refused once the next link is taken."""
+        share_ids = [row["_id"] for row in rows]
+        owners = sorted({row["poll_owner"] for row in rows})
+        self.collection.update_many(
+            {"_id": {"$in": share_ids}, "poll_owner": {"$in": owners}},
+            {"$set": {"poll_owner": None, "link_deadline": None, "next_poll_at": now}},
         )
 
     @ledger_call
-    def due_links(self, now: datetime, dead_owners: Sequence[str], limit: int) -> list[Document]:
-        """Return id, generation and poll_owner of channels whose next link nobody living is about to take.
-
-        Four narrow index ranges: due and free, past the deadline of a link, a probe that is due, a dead owner.
-        """
+    def due_links(self, now: datetime, limit: int) -> list[Document]:
+        """Return id and generation of channels whose next link is due and free. Two narrow index ranges."""
         past = {"$gt": LONG_AGO, "$lte": now}
         queries: list[Document] = [
             {"poll_owner": None, "next_poll_at": past},
-            {"link_deadline": past},
             {"probe_at": past, "poll_owner": None},
         ]
-        if dead_owners:
-            queries.append({"poll_owner": {"$in": list(dead_owners)}})
         found = {row["_id"]: row for query in queries for row in self.collection.find(query, SEED_FIELDS).limit(limit)}
         return list(found.values())
 

@@ -66,9 +66,12 @@ class ConversationStore:
         for _ in range(RACES):
             if self._arm_idle(arrival, window, now):
                 return 0.0 if arrival.count >= window.most_messages else window.idle_seconds
-            is_full = self._arm_waiting(arrival, window, now)
-            if is_full is not None:
-                return 0.0 if is_full else None
+            found = (
+                self.collection.find_one({"_id": arrival.chat_id}, {"waiting": 1, "blocked": 1, "flush_at": 1}) or {}
+            )
+            is_full = (found.get("waiting") or 0) + arrival.count >= window.most_messages
+            if self._arm_waiting(arrival, window, now, is_full):
+                return 0.0 if is_full else _first_behind_a_turn(found, window, now)
         return 0.0
 
     def _arm_idle(self, arrival: Arrival, window: Window, now: datetime, *, strictly_newer: bool = False) -> bool:
@@ -82,14 +85,12 @@ class ConversationStore:
             return False
         return True
 
-    def _arm_waiting(self, arrival: Arrival, window: Window, now: datetime) -> bool | None:
-        found = self.collection.find_one({"_id": arrival.chat_id}, {"waiting": 1})
-        is_full = ((found or {}).get("waiting") or 0) + arrival.count >= window.most_messages
+    def _arm_waiting(self, arrival: Arrival, window: Window, now: datetime, is_full: bool) -> bool:
         flush_at: Any = now if is_full else {"$min": [now + timedelta(seconds=window.idle_seconds), "$flush_deadline"]}
         done = self.collection.update_one(
             {"_id": arrival.chat_id, "flush_at": {"$ne": None}}, [{"$set": _due(flush_at) | _arrived(arrival)}]
         )
-        return is_full if done.matched_count else None
+        return done.matched_count == 1
 
     @ledger_call
     def ensure_due(self, arrival: Arrival, now: datetime) -> bool:
@@ -157,6 +158,13 @@ class ConversationStore:
         return {row["_id"] for row in self.collection.find(query, {"_id": 1})}
 
 
+def _first_behind_a_turn(found: Document, window: Window, now: datetime) -> float | None:
+    """Return when to ring for an arrival that finds only a time to look again: a parked turn may wait for it."""
+    earlier = now + timedelta(seconds=window.idle_seconds)
+    is_first = found.get("blocked") and found.get("flush_at") and earlier < found["flush_at"]
+    return window.idle_seconds if is_first else None
+
+
 def _due(flush_at: Any) -> Document:
     later = (
         flush_at + SWEEP_SLACK if isinstance(flush_at, datetime) else {"$add": [flush_at, SWEEP_SLACK.seconds * 1000]}
@@ -173,8 +181,9 @@ def _arrived(arrival: Arrival, strictly_newer: bool = False) -> Document:
         return {"$cond": [newer, value, f"${field}"]}
 
     return {
-        "share_id": arrival.share_id,
-        "user_id": arrival.user_id,
+        # Literals: what a platform sends may begin with a $, which would make it an expression.
+        "share_id": {"$literal": arrival.share_id},
+        "user_id": {"$literal": arrival.user_id},
         "rev": {"$add": [{"$ifNull": ["$rev", 0]}, 1]},
         "waiting": {"$add": [{"$ifNull": ["$waiting", 0]}, arrival.count]},
         "context_token": if_newer({"$literal": arrival.context_token}, "context_token"),

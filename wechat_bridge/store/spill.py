@@ -9,7 +9,7 @@ from typing import cast
 from wechat_bridge.errors import BrokerUnavailable
 from wechat_bridge.model.message import InboxRow
 from wechat_bridge.store import redis_keys
-from wechat_bridge.store.broker import RedisClient, broker_call
+from wechat_bridge.store.broker import RedisClient, broker_call, script
 
 
 class Spill:
@@ -18,6 +18,7 @@ class Spill:
     def __init__(self, client: RedisClient, most_batches: int = 1000) -> None:
         self._client = client
         self._most_batches = most_batches
+        self._forget = script(client, "forget_spill")
 
     @broker_call
     def put(self, share_id: str, rows: Sequence[InboxRow]) -> None:
@@ -41,9 +42,13 @@ class Spill:
         """Return the oldest batch and its rows, or None."""
         batch = cast("str | None", self._client.lindex(redis_keys.spill(share_id), 0))
         if batch is None:
-            self._client.srem(redis_keys.SPILLED, share_id)
             return None
         return batch, [InboxRow.model_validate(row) for row in json.loads(batch)]
+
+    @broker_call
+    def forget_if_empty(self, share_id: str) -> None:
+        """Take a channel off the list of those that have a spill, unless it has one."""
+        self._forget(keys=[redis_keys.spill(share_id), redis_keys.SPILLED], args=[share_id])
 
     @broker_call
     def drop(self, share_id: str, batch: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any
 
@@ -26,6 +26,10 @@ INDEXES = [
         partialFilterExpression={"state": TurnState.PARKED.value},
     ),
 ]
+
+
+CLOCK_TOLERANCE = timedelta(seconds=0.5)
+"""How far the estimates of two processes may differ; refusing a claim for that would cost it a sweep."""
 
 
 class Opening(Enum):
@@ -81,7 +85,7 @@ class TurnStore:
         claim = keys.new_token()
         attempts = "generate_attempts" if working is TurnState.GENERATING else "deliver_attempts"
         self.collection.update_one(
-            {"_id": turn_id, "state": waiting.value, "next_attempt_at": {"$lte": now}},
+            {"_id": turn_id, "state": waiting.value, "next_attempt_at": {"$lte": now + CLOCK_TOLERANCE}},
             {
                 "$set": {
                     "state": working.value,

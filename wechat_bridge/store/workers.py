@@ -8,7 +8,7 @@ from pymongo import ASCENDING, IndexModel
 from pymongo.database import Database
 
 from wechat_bridge.model.worker import Worker
-from wechat_bridge.store.ledger import LONG_AGO, Document, from_document, ledger_call, to_document
+from wechat_bridge.store.ledger import Document, from_document, ledger_call, to_document
 
 INDEXES = [IndexModel([("seen_at", ASCENDING)], name="seen_at")]
 
@@ -30,9 +30,9 @@ class WorkerStore:
         return self.collection.update_one({"_id": owner}, {"$currentDate": {"seen_at": True}}).matched_count == 1
 
     @ledger_call
-    def leave(self, owner: str) -> None:
+    def leave(self, owner: str, last_seen_at: datetime) -> None:
         """Write that a process has ended, so that others need not wait to take over what it may still own."""
-        self.collection.update_one({"_id": owner}, {"$set": {"seen_at": LONG_AGO}})
+        self.collection.update_one({"_id": owner}, {"$set": {"seen_at": last_seen_at}})
 
     @ledger_call
     def all(self) -> list[Worker]:

@@ -1,0 +1,1 @@
+"""The door to personal WeChat through the iLink bot protocol ("ClawBot")."""
