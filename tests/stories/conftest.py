@@ -17,7 +17,18 @@ def simulated_wechat() -> Iterator[IlinkSimulatorProcess]:
         yield running
 
 
-@pytest.fixture(scope="module", params=[8, 1], ids=["slices-of-8", "slices-of-1"])
+@pytest.fixture(autouse=True)
+def _one_story_at_a_time(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The channels of a story are switched off after it."""
+    yield
+    for name in {"system", "small", "pair"} & set(request.fixturenames):
+        request.getfixturevalue(name).retire()
+
+
+SLICES = [pytest.param(8, id="slices-of-8"), pytest.param(1, id="slices-of-1", marks=pytest.mark.slow)]
+
+
+@pytest.fixture(scope="module", params=SLICES)
 def polls_per_task(request: pytest.FixtureRequest) -> int:
     """Every story passes with slices of one poll, too (acceptance K13)."""
     return int(request.param)

@@ -143,6 +143,28 @@ class System:
         """Return what a user heard, message by message, where turns merged several."""
         return [line for text in world.delivered(name) for line in text.split("\n")]
 
+    def retire(self) -> None:
+        """Let no channel made so far be polled any more, so that later stories have the machine to themselves."""
+        channels = self.wired.bridge.channels.collection
+        channels.update_many({}, {"$set": {"enabled": False, "next_poll_at": None}})
+        for row in channels.find({"poll_owner": {"$ne": None}}, {"_id": 1}):
+            self.wired.bridge.locks.revoke(row["_id"])
+
+    def wait_steady(self) -> None:
+        """Wait until the ops worker has lived long enough (10 s) to judge others."""
+
+        def steady() -> bool:
+            workers = [worker for worker in self.wired.bridge.workers.all() if "maintenance" in worker.queues]
+            now = self.wired.bridge.clock.now()
+            return any((now - worker.started_at).total_seconds() > 10.5 for worker in workers)
+
+        wait_until(steady, 15, "the seeder may judge")
+
+    def name_of(self, owner: str) -> str:
+        """Return the name under which the process of an owner was started."""
+        pid = int(owner.split(":")[1])
+        return next(name for name, process in self.processes.items() if process.pid == pid)
+
     def overlaps(self, worlds: list[World]) -> int:
         """How often two polls of one channel were open at once."""
         return sum(self.control.stats(world.bot_id)["overlap_count"] for world in worlds)
