@@ -1,0 +1,90 @@
+"""`wechat-bridge channel ...`: the accounts that the bridge serves."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from wechat_bridge.cli import login
+from wechat_bridge.cli.channel_view import as_fields, as_row
+from wechat_bridge.cli.console import print_fields, print_json, print_table, tell
+from wechat_bridge.cli.session import connected, valid_share_id
+from wechat_bridge.errors import ChannelUnknown, NotConfigured
+from wechat_bridge.flow.context import Bridge
+from wechat_bridge.flow.switch import switch
+from wechat_bridge.model.channel import Channel
+
+app = typer.Typer(no_args_is_help=True, help="Add, log in, show and switch the WeChat accounts that the bridge serves.")
+
+ShareId = Annotated[
+    str, typer.Argument(parser=valid_share_id, metavar="SHARE_ID", help="Name: 1 to 32 of a-z, 0-9 and hyphen.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Machine readable.")]
+
+
+@app.command()
+def add(
+    share_id: ShareId,
+    name: Annotated[str, typer.Option(help="What people call it.")] = "",
+    engine: Annotated[str, typer.Option(help="Which reply engine answers.")] = "echo",
+) -> None:
+    """Add a channel for a personal WeChat account; log it in afterwards with `channel login`."""
+    with connected() as wired:
+        bridge = wired.bridge
+        if engine not in bridge.engines:
+            raise NotConfigured(f"there is no engine {engine}; there are: {', '.join(sorted(bridge.engines))}")
+        bridge.channels.add(Channel(id=share_id, name=name, engine=engine, created_at=bridge.clock.now()))
+    tell(f"added channel {share_id}; next: wechat-bridge channel login {share_id}")
+
+
+@app.command(name="list")
+def list_channels(as_json: Json = False) -> None:
+    """List all channels with their status."""
+    with connected() as wired:
+        channels = wired.bridge.channels.all()
+    if as_json:
+        print_json([as_fields(channel) for channel in channels])
+    elif channels:
+        print_table(("SHARE_ID", "NAME", "STATUS", "ENGINE", "LAST POLL", "LAST MESSAGE"), list(map(as_row, channels)))
+    else:
+        tell("there are no channels yet; add one: wechat-bridge channel add SHARE_ID")
+
+
+@app.command()
+def show(share_id: ShareId, as_json: Json = False) -> None:
+    """Show everything about one channel except its credentials."""
+    with connected() as wired:
+        fields = as_fields(_existing(wired.bridge, share_id))
+    if as_json:
+        print_json(fields)
+    else:
+        print_fields(fields)
+
+
+@app.command()
+def enable(share_id: ShareId) -> None:
+    """Let a channel receive again."""
+    _switch(share_id, enabled=True)
+
+
+@app.command()
+def disable(share_id: ShareId) -> None:
+    """Stop receiving on a channel; its login and its messages are kept."""
+    _switch(share_id, enabled=False)
+
+
+app.command(name="login")(login.login)
+
+
+def _switch(share_id: str, enabled: bool) -> None:
+    with connected() as wired:
+        switch(wired.bridge, share_id, enabled)
+    tell(f"channel {share_id} is {'enabled' if enabled else 'disabled'}")
+
+
+def _existing(bridge: Bridge, share_id: str) -> Channel:
+    channel = bridge.channels.get(share_id)
+    if channel is None:
+        raise ChannelUnknown(f"there is no channel {share_id}; `wechat-bridge channel list` shows those there are")
+    return channel

@@ -1,0 +1,65 @@
+"""Be the WeChat user of the demo."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import requests
+
+from wechat_bridge.errors import BridgeError, ServiceNotReachable
+from wechat_bridge.flow.context import Bridge
+from wechat_bridge.model import keys
+from wechat_bridge.model.turn import TERMINAL, TurnState
+from wechat_bridge.simulators.ilink import IlinkControl, IlinkControlError
+
+PAUSE_SECONDS = 0.05
+
+
+class NoAnswer(BridgeError):
+    """The bot did not answer; the message says why."""
+
+
+@dataclass
+class Answer:
+    """One message of the bot, and how long after the question it was there."""
+
+    text: str
+    seconds: float
+
+
+class Chat:
+    """One WeChat user talking to one bot at the simulated WeChat."""
+
+    def __init__(self, bridge: Bridge, control: IlinkControl, share_id: str, user_id: str) -> None:
+        channel = bridge.channels.get(share_id)
+        self._bot_id = channel.account_id if channel else ""
+        self._bridge = bridge
+        self._control = control
+        self._share_id = share_id
+        self._user_id = user_id
+        self._seen = 0
+
+    def ask(self, text: str, seconds: float) -> list[Answer]:
+        """Write a message; return what the bot answers. Raises NoAnswer, ServiceNotReachable, LedgerUnavailable."""
+        asked_at = time.time()
+        try:
+            message_id = self._control.say(self._bot_id, self._user_id, text)[0]
+            self._wait(keys.turn_id(self._share_id, message_id), seconds)
+            rows = self._control.deliveries(self._user_id, after=self._seen)
+        except (requests.RequestException, IlinkControlError) as error:
+            raise ServiceNotReachable(f"the simulated WeChat does not answer ({error})") from None
+        self._seen += len(rows)
+        return [Answer(str(row["text"]), float(row["at"]) - asked_at) for row in rows]
+
+    def _wait(self, turn_id: str, seconds: float) -> None:
+        """Wait until the turn of the message has ended."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            turn = self._bridge.turns.get(turn_id)
+            if turn is not None and turn.state in TERMINAL | {TurnState.PARKED}:
+                if turn.state is TurnState.SENT:
+                    return
+                raise NoAnswer(f"the turn is {turn.state.value}: {turn.error or turn.park_reason}")
+            time.sleep(PAUSE_SECONDS)
+        raise NoAnswer(f"no answer within {seconds:.0f} s")
