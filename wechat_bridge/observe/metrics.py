@@ -6,7 +6,7 @@ from prometheus_client import Counter, Histogram, disable_created_metrics
 
 from wechat_bridge.model.message import InboxRow
 
-disable_created_metrics()  # one series more for each counter, which nobody reads
+disable_created_metrics()  # type: ignore[no-untyped-call]  # one more series for each counter, which nobody reads
 
 SOURCES = frozenset({"poll", "callback", "history"})
 

@@ -12,10 +12,10 @@ SECRET_PARTS = ("token", "password", "secret", "authorization", "api_key", "apik
 """A text whose name contains one of these is a secret."""
 
 _NAMED = re.compile(
-    r"""(?ix) ( [\w-]* (?: token | password | passwd | secret | api[_-]?key | aes[_-]?key ) ["']? \s* [=:] \s* ["']? )
+    r"""(?ix) ( (?: token | password | passwd | secret | api[_-]?key | aes[_-]?key ) ["']? \s* [=:] \s* ["']? )
     [^\s"'&,;)}\]]+"""
 )
-_SPOKEN = re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=@-]{6,}")
+_SPOKEN = re.compile(r"(?i)\b(bearer|basic)\s+(?=\S*[\d=])[\w.~+/=@-]{6,}")  # "basic authentication" has no digit
 _IN_ADDRESS = re.compile(r"(://[^/\s:@]*:)[^/\s@]+@")
 _ENGINE_KEY = re.compile(r"\b(sk|fastgpt|app)-[\w-]{16,}")
 

@@ -1,0 +1,40 @@
+"""The web process: ``uvicorn wechat_bridge.web.app:app --no-server-header``. Importing it opens no connection."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+from wechat_bridge import wiring
+from wechat_bridge.errors import BridgeError
+from wechat_bridge.observe import logging
+from wechat_bridge.settings import settings
+from wechat_bridge.web import health, metrics
+from wechat_bridge.web.shared import SharedReadings
+
+log = logging.logger(__name__)
+
+
+@asynccontextmanager
+async def lifespan(running: FastAPI) -> AsyncIterator[None]:
+    """Be seen as alive while the server runs; raises BridgeError when it cannot start, having logged what to do."""
+    try:
+        given = settings()
+        logging.configure(given.log_format, given.log_level)
+        await asyncio.to_thread(wiring.start_process, "web")
+    except BridgeError as error:
+        log.critical("start_failed", error=str(error))
+        raise
+    running.state.readings = SharedReadings(wiring.bridge())
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(wiring.stop_process)
+
+
+app = FastAPI(title="wechat_bridge", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
+app.include_router(health.router)
+app.include_router(metrics.router)
