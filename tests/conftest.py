@@ -1,4 +1,4 @@
-"""Real servers for every test: Redis and a MongoDB-protocol server, started once, or those of REDIS_URL, MONGODB_URL."""
+"""Real servers for every test: Redis and a MongoDB-protocol server, or those of REDIS_URL and MONGODB_URL."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 import redis
 from celery import Celery
 
-from tests.support.world import World, test_settings
+from tests.support.world import World, settings_for
 from wechat_bridge.local.services import MongoServer, RedisServer
 from wechat_bridge.simulators.ilink import IlinkOptions, IlinkSimulator
 from wechat_bridge.wiring import Wired, build
@@ -65,7 +65,7 @@ def urls(redis_url: str, mongodb_url: str, request: pytest.FixtureRequest) -> tu
 @pytest.fixture(scope="module")
 def wired(urls: tuple[str, str]) -> Iterator[Wired]:
     """A bridge of this process, alive, on databases of this module; doorbells ring but no worker answers."""
-    given = test_settings(*urls)
+    given = settings_for(*urls)
     app = Celery("test")
     app.config_from_object("celeryconfig")
     app.conf.broker_url = given.redis_url

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from celery import Celery
 
-from tests.support.world import KEY, World, test_settings
+from tests.support.world import KEY, World, settings_for
 from wechat_bridge.local.child import Child
 from wechat_bridge.simulators.ilink import IlinkControl
 from wechat_bridge.wiring import Wired, build
@@ -55,7 +55,7 @@ class System:
         app = Celery("story")
         app.config_from_object("celeryconfig")
         app.conf.broker_url = urls[0]
-        return build(test_settings(*urls), app)
+        return build(settings_for(*urls), app)
 
     def __enter__(self) -> Self:
         self.wired.start()

@@ -22,12 +22,9 @@ _channels = count(1)
 _messages = count(7_461_203_398_120_011_000)
 
 
-def test_settings(redis_url: str, mongodb_url: str, **values: Any) -> Settings:
+def settings_for(redis_url: str, mongodb_url: str, **values: Any) -> Settings:
     """Settings for a test: quick, but with the promised figures where those are what is tested."""
     return load_settings(redis_url=redis_url, mongodb_url=mongodb_url, secret_keys=KEY, **values)
-
-
-test_settings.__test__ = False  # type: ignore[attr-defined]
 
 
 @dataclass
@@ -88,9 +85,10 @@ class World:
         intake.store(self.bridge, self.channel, messages, "poll")
 
     def make_due(self, name: str = "ann") -> None:
-        """Let the debounce window of a conversation end now."""
+        """Let the debounce window of a conversation end now, if one has begun."""
         due = self.bridge.clock.now()
-        self.bridge.conversations.collection.update_one({"_id": self.chat(name)}, {"$set": {"flush_at": due}})
+        waiting = {"_id": self.chat(name), "flush_at": {"$ne": None}}
+        self.bridge.conversations.collection.update_one(waiting, {"$set": {"flush_at": due}})
 
     def flush(self, name: str = "ann") -> Turn | None:
         """Flush a conversation; return its open turn."""

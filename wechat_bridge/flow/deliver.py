@@ -9,7 +9,7 @@ from wechat_bridge.errors import BridgeError, PlatformBusy, RefusedError, SendBu
 from wechat_bridge.flow.close import close_turn
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.failure import failed, postpone
-from wechat_bridge.model.channel import Account, Channel, StatusReason
+from wechat_bridge.model.channel import Account, Channel
 from wechat_bridge.model.conversation import Conversation
 from wechat_bridge.model.outcome import Done, Outcome
 from wechat_bridge.model.turn import Chunk, ChunkState, Turn, TurnState
@@ -76,9 +76,9 @@ def _deliver(bridge: Bridge, turn: Turn) -> Outcome:
 
 def _sender(bridge: Bridge, turn: Turn) -> Sender:
     channel = bridge.channels.get(turn.share_id)
-    if channel is None or channel.sealed_account is None or channel.status_reason is StatusReason.LOGIN_NEEDED:
+    if channel is None or not channel.may_send:
         raise SessionExpired(f"channel {turn.share_id} is not logged in; the reply waits for a login")
-    return Sender(channel, bridge.doors[channel.kind], bridge.channels.vault.open(channel.sealed_account))
+    return Sender(channel, bridge.doors[channel.kind], bridge.channels.vault.open(channel.sealed_account or ""))
 
 
 def _blocked_seconds(bridge: Bridge, channel: Channel) -> float:
@@ -118,7 +118,10 @@ def _take_send(bridge: Bridge, turn: Turn, channel: Channel, chunk: Chunk) -> st
     """
     for _ in range(NEW_TOKEN_TRIES):
         conversation = bridge.conversations.get(turn.chat_id)
-        if conversation is None or _is_over(bridge, conversation):
+        if conversation is None:
+            break
+        turn.seen_rev = conversation.rev
+        if _is_over(bridge, conversation):
             break
         token = conversation.context_token if conversation.context_epoch == channel.epoch else ""
         if chunk.state is ChunkState.SENDING or bridge.conversations.take_send(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import traceback
 
-from wechat_bridge.errors import BridgeError
+from wechat_bridge.errors import BridgeError, SessionExpired
 from wechat_bridge.flow.context import Bridge
+from wechat_bridge.flow.park import release_parked
 from wechat_bridge.model.outcome import Done, GiveUp, Outcome, Park, RetryBudget, RetryIn, decide
 from wechat_bridge.model.turn import Turn, TurnState
 from wechat_bridge.observe.logging import logger
@@ -19,11 +20,26 @@ def failed(bridge: Bridge, turn: Turn, error: BridgeError) -> Outcome:
     """Write what an error of this claim leads to, and return it. Done when the claim is not ours any more."""
     attempt = turn.generate_attempts if turn.state is TurnState.GENERATING else turn.deliver_attempts
     outcome = decide(error, attempt, retry_budget(bridge))
-    if isinstance(outcome, Park) and turn.releases >= bridge.settings.reply.most_releases:
+    if isinstance(outcome, Park) and _was_released_enough(bridge, turn, outcome):
         outcome = GiveUp(f"{outcome.reason}: refused again after {turn.releases} releases")
     log.warning("turn_failed", turn_id=turn.id, stage=STAGES[turn.state], attempt=attempt, error=str(error),
                 outcome=type(outcome).__name__, trace_id=turn.trace_id)  # fmt: skip
-    return outcome if _write(bridge, turn, error, outcome) else Done()
+    written = _write(bridge, turn, error, outcome)
+    if written and isinstance(outcome, Park):
+        _look_again(bridge, turn)
+    return outcome if written else Done()
+
+
+def _was_released_enough(bridge: Bridge, turn: Turn, outcome: Park) -> bool:
+    """A login is waited for without end; a message that helps is not."""
+    return outcome.reason != SessionExpired.reason and turn.releases >= bridge.settings.reply.most_releases
+
+
+def _look_again(bridge: Bridge, turn: Turn) -> None:
+    """What the turn waits for may have come between the refusal and the parking."""
+    parked = bridge.turns.get(turn.id)
+    if parked is not None and parked.state is TurnState.PARKED:
+        release_parked(bridge, parked)
 
 
 def retry_budget(bridge: Bridge) -> RetryBudget:
@@ -56,7 +72,7 @@ def _write(bridge: Bridge, turn: Turn, error: BridgeError, outcome: Outcome) -> 
     if isinstance(outcome, GiveUp):
         return give_up(bridge, turn, outcome.reason, error)
     if isinstance(outcome, Park):
-        changes = {"park_reason": outcome.reason, "error": str(error)}
+        changes = {"park_reason": outcome.reason, "error": str(error), "seen_rev": turn.seen_rev}
         return bridge.turns.finish(turn, TurnState.PARKED, bridge.clock.now(), changes)
     assert isinstance(outcome, RetryIn)
     back = TurnState.QUEUED if turn.state is TurnState.GENERATING else TurnState.GENERATED

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from wechat_bridge.errors import BrokerUnavailable
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.model.channel import Channel
-from wechat_bridge.model.message import InboundMessage, InboxRow, InboxState, in_order, inbox_row
+from wechat_bridge.model.message import InboundMessage, InboxRow, InboxState, in_order, inbox_row, said_at
 from wechat_bridge.observe.logging import logger
 from wechat_bridge.store.conversations import Arrival, Window
 
@@ -82,7 +82,7 @@ def _arrival(bridge: Bridge, rows: list[InboxRow]) -> Arrival:
         count=len(rows),
         context_token=last.context_token,
         epoch=last.epoch,
-        sent_at=last.sent_at or last.received_at,
+        sent_at=said_at(last),
         received_at=last.received_at,
         sends=bridge.settings.reply.sends_per_message,
     )

@@ -27,6 +27,7 @@ class Sweeper:
 
     def __init__(self) -> None:
         self._looked_until = datetime(2000, 1, 1, tzinfo=UTC)
+        self._behind_a_turn: set[str] = set()
         self._running = threading.Lock()
 
     def sweep(self, bridge: Bridge) -> None:
@@ -43,15 +44,19 @@ class Sweeper:
             self._running.release()
 
     def _stuck_rows(self, bridge: Bridge) -> None:
-        """Messages stored by a process that died before it made them due: each row is looked at once, with overlap."""
+        """Messages stored by a process that died before it made them due: each row is looked at once, with overlap.
+
+        Those behind an open turn, whose own rows may wait too, are looked at again until it has ended.
+        """
         slack = bridge.settings.debounce.most_seconds + STUCK_SLACK_SECONDS
         until = bridge.clock.now() - timedelta(seconds=slack)
-        chats = bridge.inbox.waiting_chats(self._looked_until - OVERLAP, until)
+        chats = bridge.inbox.waiting_chats(self._looked_until - OVERLAP, until) | self._behind_a_turn
         chats -= bridge.conversations.due_among(chats)
-        chats -= bridge.turns.open_among(chats)
-        for chat_id in chats:
-            log.warning("stuck_messages_made_due", chat_id=chat_id)
-            make_due(bridge, bridge.inbox.pending(chat_id))
+        self._behind_a_turn = bridge.turns.busy_among(chats)
+        for chat_id in chats - self._behind_a_turn:
+            rows = bridge.inbox.pending(chat_id)
+            log.warning("stuck_messages_made_due", chat_id=chat_id, count=len(rows))
+            make_due(bridge, rows)
         self._looked_until = until
 
 

@@ -97,6 +97,11 @@ class Channel(BaseModel):
         return self.id
 
     @property
+    def may_send(self) -> bool:
+        """Whether replies may go out: it has a login that WeChat has not ended."""
+        return self.sealed_account is not None and self.status_reason is not StatusReason.LOGIN_NEEDED
+
+    @property
     def is_pollable(self) -> bool:
         """Whether a link may be served now: enabled, logged in, and online or waiting for a probe."""
         healthy = self.status is ChannelStatus.ONLINE

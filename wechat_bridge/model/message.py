@@ -121,6 +121,11 @@ def inbox_row(message: InboundMessage, share_id: str, epoch: int, received_at: d
     )
 
 
+def said_at(row: InboxRow) -> datetime:
+    """Return when the person said it: the platform's time, but never later than the receipt (clocks go wrong)."""
+    return min(row.sent_at or row.received_at, row.received_at)
+
+
 def in_order(rows: list[InboxRow]) -> list[InboxRow]:
-    """Sort rows as the person sent them: by the platform's time, then its sequence, then the id."""
-    return sorted(rows, key=lambda row: (row.sent_at or row.received_at, row.seq, row.id))
+    """Sort rows as the person sent them: by their time, then the platform's sequence, then the id."""
+    return sorted(rows, key=lambda row: (said_at(row), row.seq, row.id))

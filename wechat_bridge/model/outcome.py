@@ -36,6 +36,9 @@ class GiveUp:
 
 Outcome = Done | RetryIn | Park | GiveUp
 
+MOST_DOUBLINGS = 30
+"""More would only overflow: the cap has been reached long before."""
+
 
 @dataclass(frozen=True)
 class RetryBudget:
@@ -58,6 +61,6 @@ def decide(error: BridgeError, attempt: int, budget: RetryBudget) -> RetryIn | P
         return GiveUp(f"{type(error).__name__}: {error}")
     if attempt > budget.max_retries:
         return GiveUp(f"{type(error).__name__} after {attempt} attempts: {error}")
-    ceiling = min(budget.cap_seconds, budget.base_seconds * 2 ** (attempt - 1))
+    ceiling = min(budget.cap_seconds, budget.base_seconds * 2.0 ** min(attempt - 1, MOST_DOUBLINGS))
     delay = random.uniform(ceiling / 2, ceiling) if attempt == 1 else random.uniform(0.2, ceiling)
     return RetryIn(max(delay, error.retry_after_seconds or 0.0))

@@ -73,7 +73,8 @@ class Turn(BaseModel):
 
     ``fence`` grows with each claim and is in the filter of every write that follows from it, so that a late worker
     changes nothing. ``lease_until`` is when others may take over from ``owner``. ``ring_at`` is when the sweep looks at
-    the turn (never for a parked or a closed one). ``times`` holds when each state began.
+    the turn (never for a parked or a closed one). ``seen_rev`` is the ``rev`` of the conversation when it was parked for
+    want of a newer message. ``times`` holds when each state began.
     """
 
     id: str
@@ -98,6 +99,7 @@ class Turn(BaseModel):
     engine_call: EngineCall | None = None
     chunks: list[Chunk] = Field(default_factory=list)
     park_reason: str | None = None
+    seen_rev: int = 0
     error: str | None = None
     failed_stage: str | None = None
     error_class: str | None = None

@@ -37,7 +37,8 @@ class LedgerClock:
     def measure(self) -> None:
         """Ask the server for its time. Raises LedgerUnavailable."""
         before = boot_seconds()
-        answer = self._client.admin.command("hello")
+        # Without codec options a command answers with times that know no zone and would be read as this host's.
+        answer = self._client.admin.command("hello", codec_options=self._client.codec_options)
         after = boot_seconds()
         self._samples.append((after - before, answer["localTime"].timestamp() - (before + after) / 2))
         self._offset = min(self._samples)[1]

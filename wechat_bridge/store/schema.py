@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pymongo import IndexModel
 from pymongo.collection import Collection
 from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError, OperationFailure
@@ -32,7 +36,7 @@ def prepare(database: Database[Document]) -> None:
         try:
             database[name].create_indexes(indexes)
         except (DuplicateKeyError, OperationFailure) as error:
-            raise IndexNotBuilt(f"collection {name}: {_reason(error)}{_offenders(database[name])}") from None
+            raise IndexNotBuilt(f"collection {name}: {_reason(error)}{_offenders(database[name], indexes)}") from None
 
 
 def _check_version(database: Database[Document]) -> None:
@@ -48,13 +52,22 @@ def _reason(error: OperationFailure) -> str:
     return str((error.details or {}).get("errmsg", error))
 
 
-def _offenders(collection: Collection[Document]) -> str:
-    """Name conversations with two open turns: the one way in which a unique index of ours can fail."""
+def _offenders(collection: Collection[Document], indexes: Sequence[IndexModel]) -> str:
+    """Name documents that share a key which should be unique: the one way in which building an index of ours fails."""
+    unique = [index.document for index in indexes if index.document.get("unique")]
+    found = [line for document in unique for line in _shared_keys(collection, document)]
+    return "; " + "; ".join(found) + "; only one of each may be so" if found else ""
+
+
+def _shared_keys(collection: Collection[Document], index: Mapping[str, Any]) -> list[str]:
+    key = {field: f"${field}" for field in index["key"]}
     pipeline: list[Document] = [
-        {"$match": {"open": True}},
-        {"$group": {"_id": "$chat_id", "turns": {"$push": "$_id"}, "n": {"$sum": 1}}},
+        {"$match": index.get("partialFilterExpression", {})},
+        {"$group": {"_id": key, "ids": {"$push": "$_id"}, "n": {"$sum": 1}}},
         {"$match": {"n": {"$gt": 1}}},
         {"$limit": SAMPLE},
     ]
-    found = [f"{row['_id']} has the open turns {', '.join(row['turns'])}" for row in collection.aggregate(pipeline)]
-    return "; " + "; ".join(found) + "; close all but one of each" if found else ""
+    return [
+        f"{index['name']}: {', '.join(row['ids'])} have the same {' and '.join(map(str, row['_id'].values()))}"
+        for row in collection.aggregate(pipeline)
+    ]

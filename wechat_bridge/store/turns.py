@@ -69,9 +69,9 @@ class TurnStore:
         return from_document(Turn, self.collection, found) if found else None
 
     @ledger_call
-    def open_among(self, chat_ids: Iterable[str]) -> set[str]:
-        """Return those of the conversations that have an open turn."""
-        query = {"chat_id": {"$in": list(chat_ids)}, "open": True}
+    def busy_among(self, chat_ids: Iterable[str]) -> set[str]:
+        """Return those of the conversations that have an open turn which is not parked."""
+        query = {"chat_id": {"$in": list(chat_ids)}, "open": True, "state": {"$ne": TurnState.PARKED.value}}
         return {row["chat_id"] for row in self.collection.find(query, {"chat_id": 1})}
 
     @ledger_call
@@ -140,10 +140,10 @@ class TurnStore:
         )
 
     @ledger_call
-    def unpark(self, turn_id: str, now: datetime, ring_at: datetime, releases: int) -> bool:
-        """Let a parked turn try again."""
+    def unpark(self, turn: Turn, now: datetime, ring_at: datetime, releases: int) -> bool:
+        """Let a parked turn try again; False when it has been released, and perhaps parked again, since it was read."""
         done = self.collection.update_one(
-            {"_id": turn_id, "state": TurnState.PARKED.value},
+            {"_id": turn.id, "state": TurnState.PARKED.value, "fence": turn.fence},
             {
                 "$set": {
                     "state": TurnState.GENERATED.value,
