@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from celery import Celery
 
+from wechat_bridge.tasks import lifecycle
+from wechat_bridge.tasks.config import celery_options
+
 app = Celery("wechat_bridge")
-app.config_from_object("celeryconfig")
+app.config_from_object(celery_options())
 app.set_default()
-
-from wechat_bridge.tasks import lifecycle  # noqa: E402  # connects signals of the app made above
-
 lifecycle.connect(app)

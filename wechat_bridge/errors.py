@@ -22,6 +22,7 @@
         ├── EngineRefused        the reply engine says no
         ├── NotConfigured        something the work needs is not set up
         ├── ChannelExists / ChannelUnknown / AccountTaken
+        ├── DeadLetterUnknown / ReplayRefused
         ├── TurnGivenUp          raised by the base task, so that Celery records the failure
         └── DocumentInvalid      a stored document does not fit its model
 
@@ -140,6 +141,14 @@ class ChannelUnknown(PermanentError):
 
 class AccountTaken(PermanentError):
     """The WeChat account is already online in another channel; the message names it."""
+
+
+class DeadLetterUnknown(PermanentError):
+    """There is no dead letter of that id; `wechat-bridge dead list` shows those there are."""
+
+
+class ReplayRefused(PermanentError):
+    """A dead letter cannot be replayed or discarded as things are; the message says why and what to do."""
 
 
 class TurnGivenUp(PermanentError):

@@ -29,14 +29,17 @@ from wechat_bridge.store.channels import ChannelStore
 from wechat_bridge.store.clock import LedgerClock
 from wechat_bridge.store.conversations import ConversationStore
 from wechat_bridge.store.dead_letters import DeadLetterStore
+from wechat_bridge.store.dead_spill import DeadLetterSpill
 from wechat_bridge.store.inbox import InboxStore
 from wechat_bridge.store.ledger import Document
 from wechat_bridge.store.poll_locks import PollLocks
 from wechat_bridge.store.reachable import wait_for_services
+from wechat_bridge.store.retention import RetentionStore
 from wechat_bridge.store.spill import Spill
 from wechat_bridge.store.turns import TurnStore
 from wechat_bridge.store.vault import Vault
 from wechat_bridge.store.workers import WorkerStore
+from wechat_bridge.tasks.config import celery_options
 from wechat_bridge.tasks.doorbells import CeleryDoorbells
 
 LOCK_SLACK_SECONDS = 30.0
@@ -140,6 +143,8 @@ def _bridge(
         workers=WorkerStore(database),
         locks=PollLocks(redis_client, given.poll.total_deadline_seconds + LOCK_SLACK_SECONDS),
         spill=Spill(redis_client),
+        dead_spill=DeadLetterSpill(redis_client),
+        retention=RetentionStore(database),
         doors={ChannelKind.ILINK: door},
         engines=load_engines(),
         unfinished=unfinished,
@@ -175,7 +180,9 @@ def wired() -> Wired:
     """Return this process's parts."""
     with _process.lock:
         if _process.wired is None:
-            _process.wired = build(settings(), _process.celery or Celery("wechat_bridge", config_source="celeryconfig"))
+            _process.wired = build(
+                settings(), _process.celery or Celery("wechat_bridge", config_source=celery_options())
+            )
         return _process.wired
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from cryptography.fernet import Fernet
@@ -38,7 +39,7 @@ def test_setup_prepares_the_servers_and_says_what_it_did(cli: Cli, urls: tuple[s
     done = cli("setup")
     assert done.returncode == 0
     assert "MongoDB at 127.0.0.1:" in done.stderr
-    assert "inbox: 3 indexes" in done.stderr
+    assert re.search(r"inbox: \d+ indexes", done.stderr)
     assert "SECRET_KEYS" not in done.stderr
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 
 from tests.support.lockstep import Lockstep, two_switches
-from tests.support.variations import door, process, setting
+from tests.support.variations import door, setting
 from tests.support.world import World
 from wechat_bridge.errors import BridgeError, SendRefused
 from wechat_bridge.flow.sweep import Sweeper

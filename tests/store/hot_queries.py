@@ -236,6 +236,7 @@ HOT: dict[str, Case] = SEED | POLL | INTAKE | FLUSH | REPLY | DELIVER | SWEEP | 
 
 RARE = {
     "channels.add", "channels.all", "channels.log_in", "channels.set_enabled",  # an operator's commands
-    "dead_letters.get",
+    "dead_letters.get", "dead_letters.all_waiting", "dead_letters.mark_replayed", "dead_letters.mark_discarded",
+    "turns.reopen", "inbox.reopen",  # replays
     "workers.leave",  # once in the life of a process
 }  # fmt: skip

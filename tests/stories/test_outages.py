@@ -52,7 +52,7 @@ def outage(tmp_path_factory: pytest.TempPathFactory, simulated_wechat: IlinkSimu
         RedisServer(directory / "redis", durable=True) as redis_server,
         MongoServer(directory / "mongo") as mongo_server,
     ):
-        urls = (redis_server.url, f"{mongo_server.url}/outage")
+        urls = (redis_server.url, mongo_server.database_url("outage"))
         with System(urls, directory, simulated_wechat.control, simulated_wechat.base_url, **quick) as system:
             system.start_all()
             yield Outage(system, redis_server, mongo_server)

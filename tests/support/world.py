@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from wechat_bridge.flow import deliver, intake, reply, turns
+from wechat_bridge.flow import deliver, intake, poll, reply, turns
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.model import keys
 from wechat_bridge.model.channel import Account, Channel, Login
@@ -83,6 +83,15 @@ class World:
     def receive(self, *messages: InboundMessage) -> None:
         """Store messages as one answer of one poll."""
         intake.store(self.bridge, self.channel, messages, "poll")
+
+    def poll(self) -> Channel:
+        """Answer the doorbell of the channel's next link; return the channel as it is stored afterwards."""
+        poll.poll_channel(self.bridge, self.share_id, self.channel.generation)
+        return self.channel
+
+    def polls(self) -> int:
+        """Return how many getupdates WeChat has seen from this channel's bot."""
+        return len(self.control.polls(self.bot_id))
 
     def make_due(self, name: str = "ann") -> None:
         """Let the debounce window of a conversation end now, if one has begun."""

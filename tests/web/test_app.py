@@ -62,7 +62,7 @@ def test_a_scrape_and_a_probe_are_answered_while_services_are_away(
     servers: tuple[RedisServer, MongoServer], repository: Path, tmp_path: Path
 ) -> None:
     redis_server, mongo_server = servers
-    process = WebProcess(repository, tmp_path, (redis_server.url, f"{mongo_server.url}/web"))
+    process = WebProcess(repository, tmp_path, (redis_server.url, mongo_server.database_url("web")))
     process.start()
     redis_server.kill()
     wait_until(lambda: "wechat_bridge_broker_up 0.0" in process.get("/metrics").text, 10, "Redis is missed")

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from wechat_bridge.cli import channel, health, local, setup
+from wechat_bridge.cli import channel, dead, health, local, setup
 from wechat_bridge.errors import BridgeError, SettingsError
 
 app = typer.Typer(
@@ -18,6 +18,7 @@ app = typer.Typer(
 app.command()(local.demo)
 app.command()(local.up)
 app.add_typer(channel.app, name="channel")
+app.add_typer(dead.app, name="dead")
 app.command()(health.health)
 app.command()(setup.setup)
 app.command("new-key")(setup.make_key)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
 
 import typer
-from celery import Celery
 
 from wechat_bridge import wiring
 from wechat_bridge.local.environment import for_commands
@@ -39,8 +37,6 @@ def connected(prepare: bool = True) -> Iterator[Wired]:
 def own_bridge(prepare: bool = True) -> Iterator[Wired]:
     """Build the bridge of this process from its environment; see ``connected``."""
     logging.configure("console", "WARNING")  # stdout is for results
-    # By name, Celery would look in the current folder first, and run whatever celeryconfig.py lies there.
-    wiring.use_celery(Celery("wechat_bridge", config_source=import_module("celeryconfig")))
     wired = wiring.wired()
     try:
         if prepare:

@@ -13,6 +13,10 @@
     failure    what an error does to a turn: try again, park, give up
     close      end a turn: its rows, itself, then whatever waits behind it
     dead       record what was given up, and tell the person
+    letters    keep a dead letter, whatever is away
+    refused    keep what the broker brought and no task could be made of
+    replay     try what was given up again, or discard it
+    retention  remove what is old and needed no more
     login      a channel's account was logged in
     switch     switch a channel on or off
     health     whether messages move, judged by progress

@@ -16,8 +16,10 @@ from wechat_bridge.store.channels import ChannelStore
 from wechat_bridge.store.clock import LedgerClock
 from wechat_bridge.store.conversations import ConversationStore
 from wechat_bridge.store.dead_letters import DeadLetterStore
+from wechat_bridge.store.dead_spill import DeadLetterSpill
 from wechat_bridge.store.inbox import InboxStore
 from wechat_bridge.store.poll_locks import PollLocks
+from wechat_bridge.store.retention import RetentionStore
 from wechat_bridge.store.spill import Spill
 from wechat_bridge.store.turns import TurnStore
 from wechat_bridge.store.workers import WorkerStore
@@ -85,6 +87,8 @@ class Bridge:
     workers: WorkerStore
     locks: PollLocks
     spill: Spill
+    dead_spill: DeadLetterSpill
+    retention: RetentionStore
     doors: Mapping[ChannelKind, PollingDoor]
     engines: Mapping[str, Engine]
     unfinished: Unfinished = field(default_factory=Unfinished)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
+from typing import Any
 
 from wechat_bridge.errors import BridgeError, TransientError
 from wechat_bridge.flow.close import close_turn
 from wechat_bridge.flow.context import Bridge
+from wechat_bridge.flow.letters import fit_to_keep, keep
 from wechat_bridge.model import keys
 from wechat_bridge.model.dead_letter import DeadLetter
-from wechat_bridge.model.message import InboxRow
+from wechat_bridge.model.message import InboxRow, Item, type_of
 from wechat_bridge.model.turn import Turn, TurnState
-from wechat_bridge.observe import alerts, metrics
 from wechat_bridge.observe.logging import logger
 
 log = logger(__name__)
@@ -23,10 +23,7 @@ def record_dead_letter(bridge: Bridge, turn_id: str) -> None:
     if turn is None or turn.state is not TurnState.DEAD or not turn.open:
         return
     rows = bridge.inbox.claim(turn.message_ids, turn.id)
-    letter = _letter(bridge, turn, rows)
-    bridge.dead_letters.record(letter)
-    metrics.dead_letters_total.labels(letter.stage).inc()
-    alerts.raise_("dead_letter", turn.share_id, f"{turn.id} was given up: {turn.error}")
+    keep(bridge, _letter(bridge, turn, rows))
     _apologise(bridge, turn)
     close_turn(bridge, turn)
 
@@ -38,19 +35,23 @@ def _letter(bridge: Bridge, turn: Turn, rows: list[InboxRow]) -> DeadLetter:
         share_id=turn.share_id,
         chat_id=turn.chat_id,
         stage=turn.failed_stage or "reply",
+        event_type=type_of(item for row in rows for item in row.items),
         error_class=turn.error_class or "",
-        error=turn.error or "",
-        traceback=turn.traceback or "",
+        error=fit_to_keep(turn.error or ""),
+        traceback=fit_to_keep(turn.traceback or ""),
         attempts=turn.generate_attempts + turn.deliver_attempts,
-        original=[{"id": row.id, "raw": row.raw, "items": _plain(row)} for row in rows],
+        original=[{"id": row.id, "raw": fit_to_keep(row.raw), "items": list(map(_plain, row.items))} for row in rows],
         trace_id=turn.trace_id,
         first_failure_at=turn.times.get(TurnState.GENERATING.value, now),
         last_failure_at=turn.times.get(TurnState.DEAD.value, now),
     )
 
 
-def _plain(row: InboxRow) -> object:
-    return json.loads(row.model_dump_json(include={"items"}))["items"]
+def _plain(item: Item) -> dict[str, Any]:
+    texts: dict[str, Any] = {"text": fit_to_keep(item.text), "label": fit_to_keep(item.label)}
+    if item.quote is not None and item.quote.text:
+        texts["quote"] = item.quote.model_copy(update={"text": fit_to_keep(item.quote.text)})
+    return item.model_copy(update=texts).model_dump(mode="json")
 
 
 def _apologise(bridge: Bridge, turn: Turn) -> None:

@@ -50,12 +50,16 @@ def deliver_reply(bridge: Bridge, turn_id: str) -> Outcome:
     if turn is None:
         return Done()
     try:
-        return _deliver(bridge, turn)
+        outcome = _deliver(bridge, turn)
     except ClaimLost:
         log.info("claim_lost", turn_id=turn.id, trace_id=turn.trace_id)
         return Done()
     except BridgeError as error:
         return failed(bridge, turn, error)
+    if turn.state is TurnState.SENT:
+        # What fails here is no failure of the send: the sweep closes the turn.
+        close_turn(bridge, turn)
+    return outcome
 
 
 def _deliver(bridge: Bridge, turn: Turn) -> Outcome:
@@ -154,4 +158,3 @@ def _finish(bridge: Bridge, turn: Turn) -> None:
         raise ClaimLost
     turn.state = TurnState.SENT
     log.info("turn_sent", turn_id=turn.id, chunks=len(turn.chunks), trace_id=turn.trace_id)
-    close_turn(bridge, turn)

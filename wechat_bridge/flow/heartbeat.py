@@ -82,6 +82,7 @@ class Heartbeat:
             self._unfinished.work_off()
 
     def _beat(self) -> None:
+        began = boot_seconds()
         try:
             if not self._workers.seen(self.owner):
                 self._workers.announce(self._describe())
@@ -90,6 +91,9 @@ class Heartbeat:
             self._steady_since = None
             log.warning("heartbeat_failed", owner=self.owner, error=str(error))
             return
+        if boot_seconds() - began > self._settings.beat_seconds:
+            # A ledger so slow makes living processes look dead: judge nobody until it has been quick for a while.
+            self._steady_since = None
         self._note_beat()
 
     def _note_beat(self) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 from datetime import UTC, datetime, timedelta
 
-from wechat_bridge.flow import spill
+from wechat_bridge.flow import letters, spill
 from wechat_bridge.flow.close import close_turn
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.failure import STAGES, give_up, retry_budget
 from wechat_bridge.flow.intake import make_due, ring_flush
+from wechat_bridge.flow.retention import Retention
 from wechat_bridge.flow.ring import ring_turn
 from wechat_bridge.model.turn import TERMINAL, Turn, TurnState
 from wechat_bridge.observe.logging import logger
@@ -28,6 +29,7 @@ class Sweeper:
     def __init__(self) -> None:
         self._looked_until = datetime(2000, 1, 1, tzinfo=UTC)
         self._behind_a_turn: set[str] = set()
+        self._retention = Retention()
         self._running = threading.Lock()
 
     def sweep(self, bridge: Bridge) -> None:
@@ -36,10 +38,12 @@ class Sweeper:
             return
         try:
             spill.drain(bridge)
+            letters.drain(bridge)
             _turns(bridge)
             _conversations(bridge)
             self._stuck_rows(bridge)
             bridge.workers.forget(bridge.clock.now() - FORGET_AFTER)
+            self._retention.go_on(bridge)
         finally:
             self._running.release()
 

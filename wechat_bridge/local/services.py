@@ -135,8 +135,16 @@ class MongoServer(Service):
 
     @property
     def url(self) -> str:
-        """The server without a database name."""
-        return f"mongodb://127.0.0.1:{self.port}"
+        """The bridge's own database on the server."""
+        return self.database_url("wechat_bridge")
+
+    def database_url(self, name: str) -> str:
+        """Return the URL of a database on the server.
+
+        Without the driver's own retries: SecantusDB keeps a record of each write that may be retried and, beyond 10,000
+        of them, sorts all at every write. The flow tries again by itself, and its writes bear that.
+        """
+        return f"mongodb://127.0.0.1:{self.port}/{name}?retryWrites=false"
 
     def command(self) -> list[str]:
         """Return the command line. Raises NotConfigured when there is neither server."""

@@ -1,4 +1,4 @@
-"""A dead letter: a turn that was given up, with everything needed to understand and replay it."""
+"""A dead letter: a turn or event that was given up, with everything needed to understand and replay it."""
 
 from __future__ import annotations
 
@@ -7,17 +7,25 @@ from typing import Any
 
 from pydantic import BaseModel
 
+BROKER_STAGE = "broker"
+"""The stage of a message of the broker that no task could be made of."""
+
+TASK_STAGE = "task"
+"""The stage of a task that failed and was about no turn."""
+
 
 class DeadLetter(BaseModel):
-    """One document of the ``dead_letters`` collection; ``id`` is the turn id.
+    """One document of the ``dead_letters`` collection; ``id`` is the turn id, or names the event by its content.
 
-    ``original`` holds the messages as they came (their raw JSON text) and as they were understood.
+    ``original`` holds each message as it came (``raw``, its text) and as it was understood; without secrets, and cut
+    where it is too long. It waits for somebody until it is replayed or discarded.
     """
 
     id: str
     share_id: str
     chat_id: str
     stage: str
+    event_type: str = ""
     error_class: str
     error: str
     traceback: str
@@ -27,3 +35,16 @@ class DeadLetter(BaseModel):
     first_failure_at: datetime
     last_failure_at: datetime
     replayed_at: datetime | None = None
+    replayed_by: str | None = None
+    discarded_at: datetime | None = None
+    discarded_by: str | None = None
+
+    @property
+    def is_about_a_turn(self) -> bool:
+        """Whether there is a turn to replay."""
+        return self.stage not in (BROKER_STAGE, TASK_STAGE)
+
+    @property
+    def waits(self) -> bool:
+        """Whether nobody has replayed or discarded it yet."""
+        return self.replayed_at is None and self.discarded_at is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
 
@@ -38,6 +39,7 @@ MOVES: dict[InboxState, frozenset[InboxState]] = {
     InboxState.SKIPPED: frozenset(),
     InboxState.FAILED: frozenset(),
 }
+"""What the bridge does by itself. When a person replays a dead turn, its failed rows are in_turn again."""
 
 
 class Quote(BaseModel):
@@ -119,6 +121,12 @@ def inbox_row(message: InboundMessage, share_id: str, epoch: int, received_at: d
         source=source,
         **message.model_dump(),
     )
+
+
+def type_of(items: Iterable[Item]) -> str:
+    """Return the kind of a message's parts, ``mixed`` when they differ, ``empty`` when there are none."""
+    kinds = sorted({item.kind.value for item in items})
+    return kinds[0] if len(kinds) == 1 else "mixed" if kinds else "empty"
 
 
 def said_at(row: InboxRow) -> datetime:

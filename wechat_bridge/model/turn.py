@@ -35,6 +35,7 @@ MOVES: dict[TurnState, frozenset[TurnState]] = {
     TurnState.SKIPPED: frozenset(),
     TurnState.DEAD: frozenset(),
 }
+"""What the bridge does by itself. A person may replay a dead turn besides: see ``state_of_replay``."""
 
 
 class ChunkState(StrEnum):
@@ -73,8 +74,8 @@ class Turn(BaseModel):
 
     ``fence`` grows with each claim and is in the filter of every write that follows from it, so that a late worker
     changes nothing. ``lease_until`` is when others may take over from ``owner``. ``ring_at`` is when the sweep looks at
-    the turn (never for a parked or a closed one). ``seen_rev`` is the ``rev`` of the conversation when it was parked for
-    want of a newer message. ``times`` holds when each state began.
+    the turn (never for a parked or a closed one). ``seen_rev`` is the ``rev`` of the conversation that the
+    delivery knew when it was parked: only a newer one releases it. ``times`` holds when each state began.
     """
 
     id: str
@@ -107,6 +108,11 @@ class Turn(BaseModel):
     apologized: bool = False
     trace_id: str
     times: dict[str, datetime] = Field(default_factory=dict)
+
+
+def state_of_replay(turn: Turn) -> TurnState:
+    """Return the state in which a dead turn is opened again: a stored answer is sent, the engine is not asked twice."""
+    return TurnState.GENERATED if turn.answer and turn.chunks else TurnState.QUEUED
 
 
 def chunks_of(turn_id: str, texts: list[str]) -> list[Chunk]:

@@ -26,12 +26,13 @@ class Alerts:
         self._open: dict[tuple[str, str], tuple[float, int]] = {}
         self._lock = threading.Lock()
 
-    def raise_(self, cause: str, subject: str, advice: str) -> None:
+    def raise_(self, cause: str, subject: str, advice: str, *, is_critical: bool = False) -> None:
         """Report that ``cause`` began for ``subject``, or goes on and was last reported a while ago."""
         count = self._note(cause, subject)
         if count:
             metrics.alerts_total.labels(cause).inc()
-            log.error("alert_raised", cause=cause, subject=subject, advice=advice, count=count)
+            say = log.critical if is_critical else log.error
+            say("alert_raised", cause=cause, subject=subject, advice=advice, count=count)
 
     def clear(self, cause: str, subject: str) -> None:
         """Report that it is over, if this process had reported that it began."""

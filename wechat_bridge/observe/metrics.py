@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prometheus_client import Counter, Histogram, disable_created_metrics
 
-from wechat_bridge.model.message import InboxRow
+from wechat_bridge.model.message import InboxRow, type_of
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # one more series for each counter, which nobody reads
 
@@ -28,6 +28,4 @@ log_lines_dropped_total = Counter(
 
 def message_received(row: InboxRow) -> None:
     """Count a message that was new. Its type is the kind of its parts, ``mixed`` or ``empty``."""
-    kinds = sorted({item.kind.value for item in row.items})
-    label = kinds[0] if len(kinds) == 1 else "mixed" if kinds else "empty"
-    messages_received_total.labels(row.source if row.source in SOURCES else "other", label).inc()
+    messages_received_total.labels(row.source if row.source in SOURCES else "other", type_of(row.items)).inc()

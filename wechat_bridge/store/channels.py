@@ -13,7 +13,7 @@ from pymongo.errors import DuplicateKeyError
 from wechat_bridge.errors import AccountTaken, ChannelExists
 from wechat_bridge.model import keys
 from wechat_bridge.model.channel import Channel, ChannelStatus, Login, StatusReason
-from wechat_bridge.store.ledger import LONG_AGO, Document, from_document, ledger_call, to_document
+from wechat_bridge.store.ledger import LONG_AGO, Document, from_document, ledger_call, to_document, update_claim
 from wechat_bridge.store.vault import Vault
 
 INDEXES = [
@@ -71,7 +71,8 @@ class ChannelStore:
             "status_reason": {"$in": [StatusReason.NONE.value, StatusReason.FAILURES.value]},
             "probe_at": {"$not": {"$gt": now}},
         }
-        self.collection.update_one(
+        update_claim(
+            self.collection,
             {
                 "_id": share_id,
                 "generation": generation,

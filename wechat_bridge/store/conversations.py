@@ -14,7 +14,10 @@ from pymongo.errors import DuplicateKeyError
 from wechat_bridge.model.conversation import Conversation
 from wechat_bridge.store.ledger import LONG_AGO, Document, from_document, ledger_call
 
-INDEXES = [IndexModel([("ring_at", ASCENDING)], name="ring_at")]
+INDEXES = [
+    IndexModel([("ring_at", ASCENDING)], name="ring_at"),
+    IndexModel([("context_at", ASCENDING)], name="context_at"),
+]
 
 SWEEP_SLACK = timedelta(seconds=5)
 RACES = 5

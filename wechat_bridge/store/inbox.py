@@ -83,10 +83,18 @@ class InboxStore:
 
     @ledger_call
     def close(self, turn_id: str, state: InboxState, reason: str) -> None:
-        """Move the rows of a turn to their end state."""
+        """Move the rows of a turn to their end state; a replayed turn may find them failed."""
+        unended = [InboxState.IN_TURN.value, InboxState.FAILED.value]
         self.collection.update_many(
-            {"turn_id": turn_id, "state": InboxState.IN_TURN.value},
-            {"$set": {"state": state.value, "reason": reason}},
+            {"turn_id": turn_id, "state": {"$in": unended}}, {"$set": {"state": state.value, "reason": reason}}
+        )
+
+    @ledger_call
+    def reopen(self, turn_id: str) -> None:
+        """Give a replayed turn the rows back that failed with it."""
+        self.collection.update_many(
+            {"turn_id": turn_id, "state": InboxState.FAILED.value},
+            {"$set": {"state": InboxState.IN_TURN.value, "reason": ""}},
         )
 
     @ledger_call

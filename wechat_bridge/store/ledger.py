@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from pymongo import MongoClient, WriteConcern
 from pymongo.collection import Collection
 from pymongo.database import Database
-from pymongo.errors import PyMongoError
+from pymongo.errors import AutoReconnect, PyMongoError
 
 from wechat_bridge.errors import DocumentInvalid, LedgerUnavailable
 
@@ -67,6 +67,14 @@ def patience(seconds: float) -> Iterator[None]:
     """Let every ledger call of this thread within the block fail after ``seconds`` in all, connecting included."""
     with pymongo.timeout(seconds):
         yield
+
+
+def update_claim(collection: Collection[Document], query: Document, changes: Document) -> None:
+    """Write a claim, once more if the connection broke: whether the first try counted, its token tells when read."""
+    try:
+        collection.update_one(query, changes)
+    except AutoReconnect:
+        collection.update_one(query, changes)
 
 
 def to_document(model: BaseModel) -> Document:

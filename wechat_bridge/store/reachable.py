@@ -65,6 +65,6 @@ def _wait(name: str, variable: str, url: str, ask: Callable[[], object], deadlin
 
 
 def _address(url: str) -> str:
-    """Return host and port of a URL, without user and password."""
+    """Return the hosts and ports of a URL, or its path, without user and password."""
     parts = urlsplit(url)
-    return f"{parts.hostname or parts.path}" + (f":{parts.port}" if parts.port else "")
+    return parts.netloc.rpartition("@")[2] or parts.path

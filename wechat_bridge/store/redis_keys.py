@@ -35,3 +35,6 @@ def spill(share_id: str) -> str:
 
 SPILLED = "spill"
 """The set of channels that have a spill; lives until drained."""
+
+DEAD_SPILL = "spill-dead"
+"""The hash of dead letters that could not be stored; lives until drained."""

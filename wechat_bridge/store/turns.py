@@ -14,12 +14,13 @@ from pymongo.errors import DuplicateKeyError
 
 from wechat_bridge.model import keys
 from wechat_bridge.model.turn import Chunk, Turn, TurnState
-from wechat_bridge.store.ledger import LONG_AGO, Document, from_document, ledger_call, to_document
+from wechat_bridge.store.ledger import LONG_AGO, Document, from_document, ledger_call, to_document, update_claim
 
 INDEXES = [
     IndexModel([("chat_id", ASCENDING)], name="one_open_turn", unique=True, partialFilterExpression={"open": True}),
     IndexModel([("ring_at", ASCENDING)], name="ring_at"),
     IndexModel([("owner", ASCENDING)], name="owner"),
+    IndexModel([("times.closed", ASCENDING)], name="closed"),
     IndexModel(
         [("state", ASCENDING), ("park_reason", ASCENDING), ("share_id", ASCENDING)],
         name="parked",
@@ -84,7 +85,8 @@ class TurnStore:
         """
         claim = keys.new_token()
         attempts = "generate_attempts" if working is TurnState.GENERATING else "deliver_attempts"
-        self.collection.update_one(
+        update_claim(
+            self.collection,
             {"_id": turn_id, "state": waiting.value, "next_attempt_at": {"$lte": now + CLOCK_TOLERANCE}},
             {
                 "$set": {
@@ -156,6 +158,25 @@ class TurnStore:
             },
         )
         return done.matched_count == 1
+
+    @ledger_call
+    def reopen(self, turn: Turn, state: TurnState, now: datetime, ring_at: datetime) -> Opening:
+        """Open a dead turn again, due now, its attempts not yet made; EXISTS when it is dead and closed no more."""
+        fresh = {"error": None, "error_class": None, "failed_stage": None, "traceback": None, "park_reason": None}
+        counts = {"generate_attempts": 0, "deliver_attempts": 0, "releases": 0, "rings": 0}
+        opened = {"state": state.value, "open": True, "next_attempt_at": now, "ring_at": ring_at}
+        try:
+            done = self.collection.update_one(
+                {"_id": turn.id, "state": TurnState.DEAD.value, "open": False, "fence": turn.fence},
+                {
+                    "$set": opened | fresh | counts | FREE | {f"times.{state.value}": now},
+                    "$unset": {"times.closed": ""},
+                    "$inc": {"fence": 1},
+                },
+            )
+        except DuplicateKeyError:
+            return Opening.BUSY
+        return Opening.OPENED if done.matched_count else Opening.EXISTS
 
     @ledger_call
     def mark_apologized(self, turn_id: str) -> bool:

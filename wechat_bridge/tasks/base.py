@@ -6,10 +6,12 @@ from typing import Any
 
 import structlog
 from celery import Task
+from celery.exceptions import Reject
 
 from wechat_bridge import wiring
 from wechat_bridge.errors import BridgeError, TransientError, TurnGivenUp
 from wechat_bridge.flow.crash import crashed
+from wechat_bridge.flow.refused import keep_failed_task
 from wechat_bridge.model.outcome import GiveUp, RetryIn
 from wechat_bridge.observe.logging import logger
 from wechat_bridge.tasks.doorbells import LONGEST_COUNTDOWN_SECONDS
@@ -38,6 +40,15 @@ class BridgeTask(Task):
                 log.warning("task_interrupted", error=str(error), kind=type(error).__name__)
                 return None
 
+    def on_failure(self, exc: Exception, task_id: str, args: Any, kwargs: Any, einfo: Any) -> None:
+        """Keep an error nobody expected as a dead letter; the ledger knows what is left to do."""
+        if isinstance(exc, TransientError):
+            return
+        try:
+            keep_failed_task(wiring.bridge(), self.name, task_id, args, exc)
+        except BridgeError as error:
+            log.critical("task_failure_lost", error=str(error))
+
 
 class TurnTask(BridgeTask):
     """A task about one turn; its first argument is the turn id and its return value an outcome.
@@ -53,9 +64,16 @@ class TurnTask(BridgeTask):
         with structlog.contextvars.bound_contextvars(task=self.name, task_id=self.request.id, turn_id=turn_id):
             outcome = self._outcome(turn_id)
             if isinstance(outcome, RetryIn) and outcome.seconds <= LONGEST_COUNTDOWN_SECONDS:
-                raise self.retry(countdown=outcome.seconds + RETRY_SLACK_SECONDS)
+                self._ring_again(outcome.seconds)
             if isinstance(outcome, GiveUp):
                 raise TurnGivenUp(f"{turn_id}: {outcome.reason}")
+
+    def _ring_again(self, seconds: float) -> None:
+        """Ring for the due time in the ledger; if the broker refuses, the sweep rings: the turn is not given up."""
+        try:
+            raise self.retry(countdown=seconds + RETRY_SLACK_SECONDS)
+        except Reject as error:
+            log.warning("ring_failed", error=str(error))
 
     def _outcome(self, turn_id: str) -> Any:
         try:
@@ -70,6 +88,9 @@ class TurnTask(BridgeTask):
 
     def on_failure(self, exc: Exception, task_id: str, args: Any, kwargs: Any, einfo: Any) -> None:
         """Route a turn that was given up to the dead letters; if the broker refuses, the sweep will."""
+        if not isinstance(exc, TurnGivenUp):
+            super().on_failure(exc, task_id, args, kwargs, einfo)
+            return
         try:
             wiring.bridge().doorbells.ring_dead_letter(args[0])
         except BridgeError as error:

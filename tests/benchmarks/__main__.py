@@ -1,0 +1,23 @@
+"""``python -m tests.benchmarks COMMAND``; ``--help`` lists the options of each."""
+
+from __future__ import annotations
+
+import argparse
+
+from tests.benchmarks import demo, idle, latency, recovery
+
+COMMANDS = {"idle": idle, "latency": latency, "recovery": recovery, "demo": demo}
+
+
+def main() -> None:
+    """Run one benchmark."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks")
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, module in COMMANDS.items():
+        module.add_arguments(commands.add_parser(name, help=(module.__doc__ or "").splitlines()[0]))
+    options = parser.parse_args()
+    COMMANDS[options.command].run(options)
+
+
+if __name__ == "__main__":
+    main()

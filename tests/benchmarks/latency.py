@@ -1,0 +1,100 @@
+"""From a message at the simulated WeChat to the engine's call, without debouncing, at a steady rate."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import time
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from tests.benchmarks import stage, usage
+from tests.benchmarks.accounts import add_channels, create_bots
+from tests.benchmarks.report import json_line, progress, spread_ms, table, wait
+from wechat_bridge.simulators.ilink import BotCredentials
+
+STEPS = ("available → stored", "stored → turn open", "turn open → reply task", "reply task → engine")
+WHOLE = "available → engine called"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    stage.add_arguments(parser)
+    parser.add_argument("--channels", type=int, default=100)
+    parser.add_argument("--rate", type=float, default=20.0, help="messages a second, at random moments")
+    parser.add_argument("--seconds", type=float, default=60.0)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Measure and print."""
+    with stage.stage(options) as running:
+        bots = create_bots(running.control, options.channels)
+        running.system.start_all(poll_threads=options.channels + 10, reply_threads=100)
+        add_channels(running.system, bots, engine="clock")
+        wait(lambda: running.control.stats()["open_polls"] == len(bots), 60, "every channel polls")
+        _say(running, bots, 2.0, options.rate, "warm")
+        readings = [usage.read(running.pids)]
+        count = _say(running, bots, options.seconds, options.rate, "message")
+        readings.append(usage.read(running.pids))
+        _print(options, count, _latencies(running), readings)
+
+
+def _say(running: stage.Stage, bots: list[BotCredentials], seconds: float, rate: float, word: str) -> int:
+    """Say something as a new person each time, at random moments; return how many once all have been answered."""
+    progress(f"{rate:g} messages a second for {seconds:g} s")
+    known, number, at = len(_calls(running)), 0, time.monotonic()
+    ends_at = at + seconds
+    while (at := at + random.expovariate(rate)) < ends_at:
+        time.sleep(max(0.0, at - time.monotonic()))
+        bot = random.choice(bots)
+        running.control.say(bot["bot_id"], f"{word}-{number}@im.wechat", f"{word} {number}")
+        number += 1
+    wait(lambda: len(_calls(running)) >= known + number, 30, "every message reached the engine")
+    return number
+
+
+def _calls(running: stage.Stage) -> dict[str, float]:
+    """When the engine was asked what, in Unix seconds."""
+    if not running.engine_log.exists():
+        return {}
+    lines = running.engine_log.read_text(encoding="utf-8").splitlines()
+    return {text: float(at) for at, _, text in (line.partition("\t") for line in lines)}
+
+
+def _latencies(running: stage.Stage) -> dict[str, list[float]]:
+    """Seconds of each step, and of the whole, for every message. The simulated WeChat's stamp is cut to whole ms."""
+    bridge = running.system.wired.bridge
+    turns = {
+        row["message_ids"][0]: row["times"] for row in bridge.turns.collection.find({}, {"message_ids": 1, "times": 1})
+    }
+    calls = _calls(running)
+    found: dict[str, list[float]] = {name: [] for name in (*STEPS, WHOLE)}
+    for row in bridge.inbox.collection.find():
+        text = row["items"][0]["text"]
+        if text.startswith("message "):
+            moments = _moments(row, turns[row["_id"]], calls[text])
+            for name, first, second in zip(STEPS, moments, moments[1:], strict=False):
+                found[name].append(second - first)
+            found[WHOLE].append(moments[-1] - moments[0])
+    return found
+
+
+def _moments(row: Mapping[str, Any], times: Mapping[str, datetime], engine_at: float) -> list[float]:
+    stamps: Iterable[datetime] = (row["sent_at"], row["received_at"], times["queued"], times["generating"])
+    return [*(stamp.timestamp() for stamp in stamps), engine_at]
+
+
+def _print(
+    options: argparse.Namespace, count: int, latencies: dict[str, list[float]], readings: list[usage.Reading]
+) -> None:
+    spreads = {name: spread_ms(values) for name, values in latencies.items()}
+    columns = ["step", "p50 ms", "p90 ms", "p99 ms", "max ms"]
+    title = f"{count} messages on {options.channels} channels, {options.rate:g} a second, debounce 0"
+    table(title, columns, [[name, *spread.values()] for name, spread in spreads.items()])
+    shares = {name: round(usage.share(readings, name).percent, 2) for name in readings[0].cpu_seconds}
+    others = round(usage.others_percent(readings), 1)
+    rows = [[name, percent, 10 * percent / options.rate] for name, percent in shares.items()]
+    table(f"CPU (other programs: {others:.0f} % of a core)", ["process", "% of a core", "ms per message"], rows)
+    given = {name: getattr(options, name) for name in ("channels", "rate", "polls_per_task", "env")}
+    json_line("latency", **given, messages=count, steps=spreads, cpu_percent=shares, others_percent=others)

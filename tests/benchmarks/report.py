@@ -1,0 +1,62 @@
+"""What a benchmark prints: a table for people, one line of JSON for comparisons; progress goes to stderr."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+_started_at = time.monotonic()
+
+
+def progress(text: str) -> None:
+    """Say on stderr what is under way."""
+    sys.stderr.write(f"[{time.monotonic() - _started_at:6.1f} s] {text}\n")
+    sys.stderr.flush()
+
+
+def wait(true: Callable[[], bool], seconds: float, what: str, pause_seconds: float = 0.1) -> None:
+    """Return once ``true()``. Raises TimeoutError, saying what did not happen, after ``seconds``."""
+    deadline = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"not within {seconds:g} s: {what}")
+        time.sleep(pause_seconds)
+
+
+def percentile(values: Sequence[float], percent: float) -> float:
+    """Return the smallest value that ``percent`` of all do not exceed (nearest rank); NaN for none."""
+    if not values:
+        return math.nan
+    ordered = sorted(values)
+    return ordered[max(0, math.ceil(percent / 100 * len(ordered)) - 1)]
+
+
+def spread_ms(seconds: Sequence[float]) -> dict[str, float]:
+    """Return p50, p90, p99 and the largest of times given in seconds, in milliseconds."""
+    named = {f"p{percent}": percentile(seconds, percent) for percent in (50, 90, 99)}
+    return {name: round(1000 * value, 2) for name, value in {**named, "max": max(seconds, default=math.nan)}.items()}
+
+
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print a table on stdout."""
+    texts = [[_text(cell) for cell in row] for row in (columns, *rows)]
+    widths = [max(len(row[number]) for row in texts) for number in range(len(columns))]
+    sys.stdout.write(f"\n{title}\n")
+    for row in texts:
+        cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+        sys.stdout.write("  " + "  ".join(cells).rstrip() + "\n")
+    sys.stdout.flush()
+
+
+def json_line(benchmark: str, **figures: Any) -> None:
+    """Print all figures on one line of stdout."""
+    sys.stdout.write(json.dumps({"benchmark": benchmark, **figures}) + "\n")
+    sys.stdout.flush()
+
+
+def _text(cell: object) -> str:
+    return f"{cell:.2f}" if isinstance(cell, float) else str(cell)

@@ -1,0 +1,309 @@
+"""Polls that fail: how many stop a channel, what brings it back, and what an old session may not do to a new one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.support.doorbells import taken
+from tests.support.variations import setting, using
+from tests.support.world import World
+from wechat_bridge.flow.login import complete_login
+from wechat_bridge.flow.seed import seed_poll_chains
+from wechat_bridge.flow.unfinished import Unfinished
+from wechat_bridge.model.channel import Account, Channel, ChannelStatus, Login, StatusReason
+from wechat_bridge.observe import metrics
+from wechat_bridge.store import redis_keys
+
+FAILURES: dict[str, dict[str, Any]] = {
+    "cut": {"cut": True},
+    "cut in the middle": {"cut_after_bytes": 5, "answer": {"ret": 0, "msgs": []}},
+    "gateway error": {"status": 524, "body": "<html>timeout</html>"},
+    "server error with JSON": {"status": 500, "answer": {"ret": 0, "msgs": []}},
+    "a page": {"body": "<html>maintenance</html>"},
+    "bad JSON": {"body": '{"ret":0,"msgs":['},
+    "no object": {"answer": [1, 2]},
+    "ret": {"answer": {"ret": -1, "errmsg": "system busy"}},
+    "errcode": {"answer": {"errcode": -2}},
+}
+
+
+@pytest.fixture
+def quick(world: World) -> World:
+    """A channel whose idle polls are held for an instant, one poll a link."""
+    world.control.set_options(world.bot_id, hold_seconds=0.02)
+    return using(setting(world, "poll", polls_per_task=1), unfinished=Unfinished())
+
+
+def fail(world: World, kind: str = "bad JSON") -> Channel:
+    """Let the next poll fail."""
+    world.control.script("getupdates", bot_id=world.bot_id, **FAILURES[kind])
+    return world.poll()
+
+
+def alerts(cause: str) -> float:
+    """How many alerts of a cause there were in this process."""
+    return metrics.alerts_total.labels(cause)._value.get()
+
+
+def counter(world: World) -> Any:
+    """The failure counter of the channel."""
+    return world.wired.redis.get(redis_keys.poll_failures(world.share_id))
+
+
+def seconds_from_now(world: World, moment: Any) -> float:
+    """How far away a moment is."""
+    return float((moment - world.bridge.clock.now()).total_seconds())
+
+
+def let_probe_be_due(world: World) -> None:
+    """Let the time to the probe pass."""
+    world.bridge.channels.collection.update_one(
+        {"_id": world.share_id}, {"$set": {"probe_at": world.bridge.clock.now()}}
+    )
+
+
+def stopped(world: World) -> Channel:
+    """The channel after five failures."""
+    for _ in range(5):
+        channel = fail(world)
+    return channel
+
+
+@pytest.mark.parametrize("kind", list(FAILURES))
+def test_every_kind_of_failure_counts_keeps_the_cursor_and_is_followed_after_ten_seconds(
+    quick: World, kind: str
+) -> None:
+    quick.control.say(quick.bot_id, quick.user(), "one")
+    before = quick.poll()
+    channel = fail(quick, kind)
+    assert counter(quick) == "1"
+    assert channel.sync_buf == before.sync_buf != ""
+    assert channel.status is ChannelStatus.ONLINE
+    assert channel.last_error
+    assert 7.9 <= seconds_from_now(quick, channel.next_poll_at) <= 12
+
+
+def test_a_server_that_is_not_there_is_a_failure(quick: World) -> None:
+    account = Account(token="t", account_id=quick.bot_id, base_url="http://127.0.0.1:9")
+    login = Login(account=account, owner_user_id=quick.channel.owner_user_id or "")
+    quick.bridge.channels.log_in(quick.share_id, login, quick.bridge.clock.now())
+    assert quick.poll().last_error
+    assert counter(quick) == "1"
+
+
+def test_five_failures_of_any_mix_within_the_window_stop_the_channel_with_one_alert(quick: World) -> None:
+    before = alerts("poll_failures")
+    for kind in ("cut", "gateway error", "a page", "ret"):
+        assert fail(quick, kind).status is ChannelStatus.ONLINE
+    channel = fail(quick, "errcode")
+    assert (channel.status, channel.status_reason) == (ChannelStatus.ERROR, StatusReason.FAILURES)
+    assert (channel.poll_owner, channel.next_poll_at) == (None, None)
+    assert 24 <= seconds_from_now(quick, channel.probe_at) <= 36
+    assert alerts("poll_failures") == before + 1
+
+
+def test_a_stopped_channel_is_not_polled_before_its_probe_is_due(quick: World) -> None:
+    channel = stopped(quick)
+    polls = quick.polls()
+    taken(quick, "poll")
+    seed_poll_chains(quick.bridge)
+    assert taken(quick, "poll") == []
+    assert quick.poll() == channel
+    assert quick.polls() == polls
+
+
+def test_four_failures_and_the_end_of_the_window_stop_nothing(quick: World) -> None:
+    for _ in range(4):
+        fail(quick)
+    quick.wired.redis.delete(redis_keys.poll_failures(quick.share_id))  # what its expiry does
+    assert fail(quick).status is ChannelStatus.ONLINE
+    assert counter(quick) == "1"
+
+
+def test_a_success_leaves_a_zero_and_the_next_failure_opens_a_new_window(quick: World) -> None:
+    for _ in range(4):
+        fail(quick)
+    quick.poll()
+    assert counter(quick) == "0"
+    assert quick.channel.last_error is None
+    assert fail(quick).status is ChannelStatus.ONLINE
+    assert counter(quick) == "1"
+
+
+def test_a_due_probe_is_seeded_and_brings_the_channel_back_with_cursor_and_epoch(quick: World) -> None:
+    quick.control.say(quick.bot_id, quick.user(), "one")
+    before = quick.poll()
+    stopped(quick)
+    taken(quick, "poll")
+    let_probe_be_due(quick)
+    seed_poll_chains(quick.bridge)
+    assert [each.args for each in taken(quick, "poll")] == [[quick.share_id, quick.channel.generation]]
+    channel = quick.poll()
+    assert (channel.status, channel.status_reason, channel.last_error) == (
+        ChannelStatus.ONLINE,
+        StatusReason.NONE,
+        None,
+    )
+    assert (channel.sync_buf, channel.epoch, channel.probe_at) == (before.sync_buf, before.epoch, None)
+    assert channel.next_poll_at is not None
+    assert quick.control.polls(quick.bot_id)[-1]["cursor"] == before.sync_buf
+    assert fail(quick).status is ChannelStatus.ONLINE  # the count began anew
+
+
+def test_probes_that_fail_come_less_and_less_often_down_to_five_minutes(quick: World) -> None:
+    channel = stopped(quick)
+    delays = [channel.probe_delay_seconds]
+    for _ in range(5):
+        let_probe_be_due(quick)
+        channel = fail(quick)
+        delays.append(channel.probe_delay_seconds)
+        assert (channel.status, channel.next_poll_at) == (ChannelStatus.ERROR, None)
+    assert delays == [30.0, 60.0, 120.0, 240.0, 300.0, 300.0]
+    assert 240 <= seconds_from_now(quick, channel.probe_at) <= 360
+
+
+def test_a_probe_that_brings_messages_stores_them(quick: World) -> None:
+    stopped(quick)
+    quick.control.say(quick.bot_id, quick.user(), "one")
+    let_probe_be_due(quick)
+    assert quick.poll().status is ChannelStatus.ONLINE
+    assert len(quick.bridge.inbox.pending(quick.chat())) == 1
+
+
+# the session ends
+
+
+@pytest.mark.parametrize("shape", ["errcode", "ret", "both"])
+def test_the_end_of_a_session_needs_a_login_at_once_and_keeps_cursor_and_inbox(quick: World, shape: str) -> None:
+    before = alerts("login_needed")
+    quick.control.say(quick.bot_id, quick.user(), "one")
+    cursor = quick.poll().sync_buf
+    quick.control.set_options(quick.bot_id, stale_token_shape=shape)
+    quick.control.expire_token(quick.bot_id)
+    channel = quick.poll()
+    assert (channel.status, channel.status_reason) == (ChannelStatus.ERROR, StatusReason.LOGIN_NEEDED)
+    assert (channel.sync_buf, channel.next_poll_at, channel.probe_at) == (cursor, None, None)
+    assert len(quick.bridge.inbox.pending(quick.chat())) == 1
+    assert counter(quick) is None
+    assert alerts("login_needed") == before + 1
+
+
+def test_a_channel_that_needs_a_login_is_never_probed(quick: World) -> None:
+    quick.control.expire_token(quick.bot_id)
+    quick.poll()
+    taken(quick, "poll")
+    polls = quick.polls()
+    seed_poll_chains(quick.bridge)
+    quick.poll()
+    assert taken(quick, "poll") == []
+    assert quick.polls() == polls
+
+
+def log_in_again(world: World) -> str:
+    """Scan a new QR code with the same WeChat account; return the new bot."""
+    bot = world.control.create_bot(user_id=world.channel.owner_user_id or "")
+    world.control.set_options(bot["bot_id"], check_context_token=False, hold_seconds=0.02)
+    account = Account(token=bot["token"], account_id=bot["bot_id"], base_url=world.control.base_url)
+    complete_login(world.bridge, world.share_id, Login(account=account, owner_user_id=bot["user_id"]))
+    return bot["bot_id"]
+
+
+def test_replies_that_waited_when_the_session_ended_go_out_after_the_login(quick: World) -> None:
+    for name in ("ann", "bob", "eve"):
+        quick.control.say(quick.bot_id, quick.user(name), f"from {name}")
+    quick.poll()
+    quick.control.expire_token(quick.bot_id)
+    turn_ids = []
+    for name in ("ann", "bob", "eve"):
+        quick.make_due(name)
+        turn = quick.flush(name)
+        assert turn is not None
+        turn_ids.append(turn.id)
+        assert quick.answer(turn).park_reason == "login_needed"
+    assert quick.channel.status_reason is StatusReason.LOGIN_NEEDED
+    log_in_again(quick)
+    for turn_id in turn_ids:
+        assert quick.answer(quick.turn(turn_id)).state == "sent"
+    assert [quick.delivered(name) for name in ("ann", "bob", "eve")] == [["from ann"], ["from bob"], ["from eve"]]
+
+
+# K10: a login while an old poll is open
+
+
+def during_a_poll(world: World, act: Callable[[], None], **script: Any) -> None:
+    """Poll, act while the poll is open, and let it end as scripted."""
+    world.control.set_options(world.bot_id, hold_seconds=10.0)
+    thread = threading.Thread(target=world.poll)
+    thread.start()
+    assert world.control.wait_for_open_polls(1, world.bot_id) == 1
+    act()
+    if script:
+        world.control.script("getupdates", bot_id=world.bot_id, **script)
+    thread.join(15)
+    assert not thread.is_alive()
+
+
+OLD_ENDS: dict[str, dict[str, Any]] = {
+    "with -14": {},
+    "with a failure": {"body": "<html>"},
+    "empty with a cursor": {"answer": {"ret": 0, "msgs": [], "get_updates_buf": "OLD"}},
+}
+
+
+@pytest.mark.parametrize("end", list(OLD_ENDS))
+def test_however_an_old_poll_ends_a_login_made_meanwhile_is_left_alone(quick: World, end: str) -> None:
+    new_bot: list[str] = []
+    during_a_poll(quick, lambda: new_bot.append(log_in_again(quick)), **OLD_ENDS[end])
+    channel = quick.channel
+    assert (channel.status, channel.status_reason, channel.epoch) == (ChannelStatus.ONLINE, StatusReason.NONE, 2)
+    assert (channel.sync_buf, channel.last_error, channel.account_id) == ("", None, new_bot[0])
+    assert counter(quick) == "0"
+    assert channel.next_poll_at is not None
+    quick.control.say(new_bot[0], quick.user(), "hello")
+    quick.poll()
+    assert len(quick.bridge.inbox.pending(quick.chat())) == 1
+
+
+def test_the_fifth_failure_of_an_old_session_does_not_stop_the_new_one(quick: World) -> None:
+    for _ in range(4):
+        fail(quick)
+    during_a_poll(quick, lambda: log_in_again(quick) and None, body="<html>")
+    assert quick.channel.status is ChannelStatus.ONLINE
+    assert quick.channel.next_poll_at is not None
+
+
+def test_what_an_old_poll_still_brings_is_stored_and_answered(quick: World) -> None:
+    answer = {"ret": 0, "get_updates_buf": "OLD", "msgs": [{"message_id": 7001, "from_user_id": quick.user(),
+        "message_type": 1, "context_token": "old", "item_list": [{"type": 1, "text_item": {"text": "late"}}]}]}  # fmt: skip
+    during_a_poll(quick, lambda: log_in_again(quick) and None, answer=answer)
+    assert quick.channel.sync_buf == ""
+    quick.make_due()
+    turn = quick.flush()
+    assert turn is not None
+    quick.answer(turn)
+    assert quick.delivered() == ["late"]
+
+
+# a login that has died without saying so (report 19)
+
+
+def test_answers_without_content_keep_the_cursor_and_make_the_login_suspect_once(quick: World) -> None:
+    before = alerts("login_suspect")
+
+    def answer(body: dict[str, Any]) -> Channel:
+        quick.control.script("getupdates", bot_id=quick.bot_id, answer=body)
+        return quick.poll()
+
+    answer({"ret": 0, "msgs": [], "get_updates_buf": "B7"})
+    suspects = [answer(body).suspect_polls for body in ({}, *[{"get_updates_buf": ""}] * 3)]
+    assert suspects == [1, 2, 3, 4]
+    assert quick.channel.sync_buf == "B7"
+    assert quick.channel.status is ChannelStatus.ONLINE
+    assert counter(quick) is None
+    assert alerts("login_suspect") == before + 1
+    channel = answer({"msgs": [], "get_updates_buf": "B8"})
+    assert (channel.suspect_polls, channel.sync_buf) == (0, "B8")

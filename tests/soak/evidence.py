@@ -1,0 +1,114 @@
+"""What can be known after a run: from the simulated WeChat, from the ledger, and from the logs."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from tests.soak.record import Record, Said
+from tests.soak.stage import Stage, process_names
+from wechat_bridge.model import keys
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Rows as the control API, the ledger and the log lines give them.
+
+    ``delivered`` is by user, ``stats`` and ``cursors`` (the positions of a bot's polls in order) by bot,
+    ``acknowledged`` the times at which a process had written that a chunk was accepted, by client_id.
+    """
+
+    delivered: dict[str, list[Row]]
+    sends: list[Row]
+    stats: dict[str, Row]
+    cursors: dict[str, list[int]]
+    inbox: dict[str, Row]
+    turns: dict[str, Row]
+    dead_letters: list[Row]
+    acknowledged: dict[str, list[float]]
+    crashes: list[str]
+    dropped: set[str]
+
+
+def collect(stage: Stage, record: Record) -> Evidence:
+    """Read everything; nothing may run any more that could change it."""
+    control, bridge = stage.system.control, stage.system.wired.bridge
+    lines = list(_log_lines(stage.system.directory))
+    bots = [world.bot_id for world in stage.worlds]
+    return Evidence(
+        delivered={user: control.deliveries(user) for user in sorted({said.user_id for said in record.said})},
+        sends=control.sends(),
+        stats={bot: control.stats(bot) for bot in bots},
+        cursors={bot: [_position(poll["cursor"]) for poll in control.polls(bot)] for bot in bots},
+        inbox={row["_id"]: row for row in bridge.inbox.collection.find({}, {"raw": 0})},
+        turns={row["_id"]: row for row in bridge.turns.collection.find()},
+        dead_letters=list(bridge.dead_letters.collection.find()),
+        acknowledged=_acknowledged(lines),
+        crashes=sorted(f"{line['process']}: {_last_line(line)}" for line in lines if line["event"] == "task_crashed"),
+        dropped={i for line in lines if line["event"] == "messages_dropped_at_stop" for i in line["message_ids"]},
+    )
+
+
+def _position(cursor: str) -> int:
+    """Return how many messages lie before a cursor of the simulated WeChat."""
+    return int(base64.b64decode(cursor).decode().rpartition("/")[2]) if cursor else 0
+
+
+def _log_lines(folder: Path) -> Iterator[Row]:
+    for name in process_names():
+        for text in (folder / f"{name}.log").read_text(encoding="utf-8", errors="replace").splitlines():
+            try:
+                line = json.loads(text)
+            except ValueError:  # a killed process may leave half a line
+                continue
+            if isinstance(line, dict) and "event" in line:
+                yield line | {"process": name}
+
+
+def _acknowledged(lines: list[Row]) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for line in lines:
+        if line["event"] == "chunk_sent":
+            at = datetime.fromisoformat(line["timestamp"]).timestamp()
+            found.setdefault(keys.client_id(line["turn_id"], line["number"]), []).append(at)
+    return found
+
+
+def _last_line(line: Row) -> str:
+    return str(line.get("exception", "")).strip().rpartition("\n")[2]
+
+
+def life(evidence: Evidence, said: Said) -> str:
+    """Tell the life of a message: its row, its turn, and what was sent for it."""
+    row = evidence.inbox.get(keys.inbox_id(said.share_id, said.message_id))
+    sends = [send for send in evidence.sends if said.text in send["text"]]
+    parts = [
+        f"message {said.message_id} {said.text!r} of {said.user_id}",
+        _row_life(row),
+        *(_turn_life(turn) for turn in evidence.turns.values() if row and row["_id"] in turn["message_ids"]),
+        *(f"send {_clock(s['at'])} {s['client_id']} {s['refused'] or 'accepted'}" for s in sends),
+    ]
+    return "\n      ".join(parts)
+
+
+def _row_life(row: Row | None) -> str:
+    if row is None:
+        return "never stored"
+    return f"stored {_clock(row['received_at'].timestamp())}, {row['state']} {row['reason']} in {row['turn_id']}"
+
+
+def _turn_life(turn: Row) -> str:
+    times = ", ".join(f"{name} {_clock(at.timestamp())}" for name, at in turn["times"].items())
+    attempts = f"{turn['generate_attempts']}+{turn['deliver_attempts']} attempts, fence {turn['fence']}"
+    return f"turn {turn['_id']} {turn['state']} open={turn['open']} ({times}), {attempts}, error {turn['error']}"
+
+
+def _clock(at: float) -> str:
+    return datetime.fromtimestamp(at).astimezone().strftime("%H:%M:%S.%f")[:-3]

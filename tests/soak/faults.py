@@ -1,0 +1,183 @@
+"""How each kind of fault is injected and undone."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Callable
+
+import redis
+from pymongo.errors import PyMongoError
+
+from tests.soak.plan import Fault
+from tests.soak.record import Injected, Record
+from tests.soak.stage import Stage
+from wechat_bridge.errors import BridgeError
+from wechat_bridge.flow.context import Bridge
+from wechat_bridge.model.message import InboxRow
+from wechat_bridge.store import redis_keys
+
+TERMINATE_SECONDS = 60.0
+"""After SIGTERM a process may finish its open poll (3 s) and wait for servers that are away; no longer than this."""
+
+RECENT = 60
+
+
+class Lane(threading.Thread):
+    """Injects the faults of one lane, one after the other, and restarts its process when that ends by itself."""
+
+    def __init__(self, name: str, faults: list[Fault], stage: Stage, record: Record, began: float, seed: int) -> None:
+        super().__init__(name=f"lane-{name}", daemon=True)
+        self.lane = name
+        self.faults = faults
+        self.stage = stage
+        self.record = record
+        self.began = began
+        self.done = threading.Event()
+        self.over = threading.Event()
+        self.rng = random.Random(f"{seed}-{name}")
+        self.control = stage.control()
+
+    def run(self) -> None:
+        """Work through the schedule, then only keep the process alive until the run is over."""
+        for fault in self.faults:
+            while time.monotonic() < self.began + fault.at:
+                self._rest()
+            if self.over.is_set():
+                return
+            injected = self.record.begin(fault.kind, self.lane)
+            action = self._actions()[fault.kind.removesuffix(f" {self.lane.partition('-')[0]}")]
+            action(fault, injected)
+            injected.ended = time.time()
+        self.done.set()
+        while not self.over.is_set():
+            self._rest()
+        self.control.close()
+
+    def _rest(self) -> None:
+        self.over.wait(0.1)
+        process = self.stage.system.processes.get(self.lane)
+        if process is not None and not process.alive:
+            self.record.restarts[self.lane] += 1
+            self.stage.start(self.lane)
+
+    def _actions(self) -> dict[str, Callable[[Fault, Injected], None]]:
+        return {
+            "kill": self._kill,
+            "terminate": self._terminate,
+            "freeze": self._freeze,
+            "redis restart": self._redis_restart,
+            "redis flush": self._redis_flush,
+            "mongo pause": self._mongo_pause,
+            "mongo restart": self._mongo_restart,
+            "message redelivered": self._redeliver,
+            "messages reordered": self._reorder,
+            "send HTTP 500": self._script(status=500, body="busy"),
+            "send refused": self._script(answer={"ret": -2, "errmsg": "prepare failed"}),
+            "send cut before": self._script(cut=True),
+            "send cut after": self._script(cut=True, process=True),
+            "doorbells doubled": self._double_doorbells,
+        }
+
+    # Processes
+
+    def _kill(self, fault: Fault, _injected: Injected) -> None:
+        self.stage.system.kill(self.lane)
+        time.sleep(fault.seconds)
+        self.stage.start(self.lane)
+
+    def _terminate(self, fault: Fault, injected: Injected) -> None:
+        process = self.stage.system.processes[self.lane]
+        process.terminate()
+        deadline = time.monotonic() + TERMINATE_SECONDS
+        while process.alive and time.monotonic() < deadline:
+            time.sleep(0.05)
+        injected.remark = f"ended after {time.time() - injected.began:.1f} s"
+        if process.alive:
+            self.record.complain(f"{self.lane} did not end within {TERMINATE_SECONDS:.0f} s after SIGTERM")
+            process.kill()
+        time.sleep(fault.seconds)
+        self.stage.start(self.lane)
+
+    def _freeze(self, fault: Fault, _injected: Injected) -> None:
+        self.stage.system.freeze(self.lane)
+        time.sleep(fault.seconds)
+        self.stage.system.thaw(self.lane)
+
+    # Servers
+
+    def _redis_restart(self, fault: Fault, _injected: Injected) -> None:
+        self.stage.redis.stop()
+        time.sleep(fault.seconds)
+        self.stage.redis.start()
+
+    def _redis_flush(self, _fault: Fault, _injected: Injected) -> None:
+        """Flush, noting in the same step which messages had no other place than the spill."""
+        with redis.Redis.from_url(self.stage.redis.url, decode_responses=True) as client, client.pipeline() as both:
+            for world in self.stage.worlds:
+                both.lrange(redis_keys.spill(world.share_id), 0, -1)
+            both.flushall()
+            batches = [batch for found in both.execute()[:-1] for batch in found]
+        rows = [InboxRow.model_validate(row) for batch in batches for row in json.loads(batch)]
+        self.record.spilled_and_flushed |= {row.message_id for row in rows}
+
+    def _mongo_pause(self, fault: Fault, _injected: Injected) -> None:
+        os.kill(self.stage.mongo.pid, signal.SIGSTOP)
+        time.sleep(fault.seconds)
+        os.kill(self.stage.mongo.pid, signal.SIGCONT)
+
+    def _mongo_restart(self, fault: Fault, injected: Injected) -> None:
+        """Half of the time in good order, half of the time as a crash."""
+        if self.rng.random() < 0.5:
+            self.stage.mongo.kill()
+            injected.remark = "killed"
+        else:
+            self.stage.mongo.stop()
+            injected.remark = f"stopped in {time.time() - injected.began:.1f} s"
+        time.sleep(fault.seconds)
+        self.stage.mongo.start()
+
+    # WeChat
+
+    def _redeliver(self, _fault: Fault, _injected: Injected) -> None:
+        said = self.rng.choice(self.record.said[-RECENT:])
+        self.control.redeliver(said.bot_id, said.message_id)
+
+    def _reorder(self, _fault: Fault, injected: Injected) -> None:
+        """The next message is written as two in one batch, the later one first."""
+        self.record.reorders.release()
+        injected.remark = "asked for"
+
+    def _script(self, **entry: object) -> Callable[[Fault, Injected], None]:
+        def script(_fault: Fault, _injected: Injected) -> None:
+            self.control.script("sendmessage", self.rng.choice(self.stage.worlds).bot_id, **entry)
+
+        return script
+
+    # Doorbells
+
+    def _double_doorbells(self, _fault: Fault, injected: Injected) -> None:
+        """Ring everything again that may have been rung, the links before included. No doorbell may do harm."""
+        bridge = self.stage.system.wired.bridge
+        while not self.over.is_set():
+            try:
+                self._ring_everything(bridge)
+            except (BridgeError, PyMongoError) as error:
+                injected.remark = f"begun again after {type(error).__name__}"
+                self.over.wait(1.0)
+            else:
+                return
+
+    @staticmethod
+    def _ring_everything(bridge: Bridge) -> None:
+        for channel in bridge.channels.all():
+            for generation in (channel.generation, channel.generation, channel.generation - 1):
+                bridge.doorbells.ring_poll(channel.id, generation)
+        for row in list(bridge.turns.collection.find({}, {"chat_id": 1}).sort("_id", -1).limit(RECENT)):
+            bridge.doorbells.ring_flush(row["chat_id"])
+            bridge.doorbells.ring_reply(row["_id"])
+            bridge.doorbells.ring_deliver(row["_id"])

@@ -1,0 +1,152 @@
+"""Compares what was said with what the users saw."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from tests.soak.evidence import Evidence, Row, life
+from tests.soak.plan import Plan, all_kinds
+from tests.soak.record import Record, Said
+from wechat_bridge.model import keys
+
+KILL_SECONDS = 60.0
+"""A batch written to a poll that was open when its process was killed is noticed at the next poll, at most so late."""
+
+
+@dataclass
+class Verdict:
+    """What came out. ``violations`` are in words, each with its evidence; a good run has none."""
+
+    messages: int
+    answered: int = 0
+    twice: list[Said] = field(default_factory=list)
+    lost: list[Said] = field(default_factory=list)
+    out_of_order: list[Said] = field(default_factory=list)
+    given_up: list[Said] = field(default_factory=list)
+    excused: Counter[str] = field(default_factory=Counter)
+    repeats: int = 0
+    violations: list[str] = field(default_factory=list)
+
+
+def judge(plan: Plan, record: Record, evidence: Evidence) -> Verdict:
+    """Judge a run that has come to rest."""
+    verdict = Verdict(len(record.said))
+    for user_id in evidence.delivered:
+        _judge_user(plan, record, evidence, verdict, user_id)
+    verdict.violations += record.complaints
+    verdict.violations += [*_open_ends(record, evidence), *_of_sends(evidence), *_of_polls(evidence)]
+    verdict.violations += [f"an error nobody expected, in {crash}" for crash in evidence.crashes]
+    missing = [kind for kind in all_kinds() if not record.counts()[kind]]
+    verdict.violations += [f"this kind of fault did not happen: {kind}" for kind in missing]
+    return verdict
+
+
+def _judge_user(plan: Plan, record: Record, evidence: Evidence, verdict: Verdict, user_id: str) -> None:
+    said = {message.text: message for message in record.said if message.user_id == user_id}
+    rows = _first_showings(evidence.delivered[user_id])
+    verdict.repeats += len(evidence.delivered[user_id]) - len(rows)
+    lines = [line for row in rows for line in row["text"].split("\n")]
+    counts = Counter(lines)
+    verdict.answered += sum(text in counts for text in said)
+    verdict.violations += [f"{user_id} saw a text nobody expects: {line!r}" for line in counts if line not in said]
+    for text, message in said.items():
+        if counts[text] > 1:
+            verdict.twice.append(message)
+            verdict.violations.append(f"answered {counts[text]} times: {life(evidence, message)}")
+        elif not counts[text]:
+            _judge_missing(plan, record, evidence, verdict, message)
+    _judge_order(evidence, verdict, list(said), [line for line in lines if line in said], said)
+
+
+def _first_showings(rows: list[Row]) -> list[Row]:
+    found: dict[str, Row] = {}
+    for row in rows:
+        found.setdefault(row["client_id"], row)
+    return list(found.values())
+
+
+def _judge_order(
+    evidence: Evidence, verdict: Verdict, order: list[str], seen: list[str], said: dict[str, Said]
+) -> None:
+    """A message is out of order when its answer comes after that of a later one, unless it arrived only then."""
+    late = _unacknowledged(evidence)
+    place = {text: number for number, text in enumerate(order)}
+    furthest = -1
+    for text in dict.fromkeys(seen):
+        if place[text] < furthest:
+            if said[text].message_id in late:
+                verdict.excused["answered late, its poll was frozen"] += 1
+                continue
+            verdict.out_of_order.append(said[text])
+            verdict.violations.append(f"out of order: {life(evidence, said[text])}")
+        furthest = max(furthest, place[text])
+
+
+def _unacknowledged(evidence: Evidence) -> dict[str, Row]:
+    """Return the batches that a client was given and did not acknowledge, by message (strict cursor only)."""
+    batches = [batch for stats in evidence.stats.values() for batch in stats["unacknowledged_batches"]]
+    return {message_id: batch for batch in batches for message_id in batch["message_ids"]}
+
+
+def _judge_missing(plan: Plan, record: Record, evidence: Evidence, verdict: Verdict, message: Said) -> None:
+    row = evidence.inbox.get(keys.inbox_id(message.share_id, message.message_id))
+    turn = evidence.turns.get(row["turn_id"]) if row and row["turn_id"] else None
+    if turn and turn["state"] == "dead":
+        verdict.given_up.append(message)
+        verdict.violations.append(f"given up ({turn['error']}): {life(evidence, message)}")
+        return
+    excuse = _excuse(record, evidence, message.message_id) if plan.cursor == "strict" and row is None else ""
+    if excuse:
+        verdict.excused[excuse] += 1
+        return
+    verdict.lost.append(message)
+    verdict.violations.append(f"lost: {life(evidence, message)}")
+
+
+def _excuse(record: Record, evidence: Evidence, message_id: str) -> str:
+    """Say why a server that hands out only once has lost a message, where nobody could have helped it."""
+    dead = [batch for stats in evidence.stats.values() for batch in stats["lost_batches"]]
+    if any(message_id in batch["message_ids"] for batch in dead):
+        return "written to a dead connection"
+    if message_id in record.spilled_and_flushed:
+        return "spilled to Redis while MongoDB was away, and flushed there"
+    batch = _unacknowledged(evidence).get(message_id)
+    if batch is None:
+        return ""
+    kills = [fault.began for fault in record.injected if fault.kind == "kill poll"]
+    was_killed = any(-1.0 <= killed - batch["at"] <= KILL_SECONDS for killed in kills)
+    return "in the hands of a poll worker that was killed" if was_killed else ""
+
+
+def _open_ends(record: Record, evidence: Evidence) -> Iterator[str]:
+    """What should not be left in the ledger when everything is quiet."""
+    by_id = {keys.inbox_id(said.share_id, said.message_id): said for said in record.said}
+    for row in evidence.inbox.values():
+        if row["state"] in {"pending", "in_turn"}:
+            yield f"still {row['state']}: {life(evidence, by_id[row['_id']])}"
+    for turn in evidence.turns.values():
+        if turn["open"]:
+            yield f"turn {turn['_id']} is still open: {turn['state']} {turn['park_reason'] or ''} {turn['error']}"
+        elif turn["ring_at"] is not None or turn["state"] not in {"sent", "skipped", "dead"}:
+            yield f"turn {turn['_id']} is closed but {turn['state']}, with ring_at {turn['ring_at']}"
+
+
+def _of_sends(evidence: Evidence) -> Iterator[str]:
+    """A chunk that a process knew to be accepted is never sent again."""
+    for send in evidence.sends:
+        known = evidence.acknowledged.get(send["client_id"], [])
+        if any(at < send["at"] for at in known):
+            yield f"sent again though known to be accepted: {send['client_id']} {send['text']!r}"
+
+
+def _of_polls(evidence: Evidence) -> Iterator[str]:
+    for bot_id, stats in evidence.stats.items():
+        if stats["overlap_count"]:
+            yield f"{bot_id} had two living polls {stats['overlap_count']} times, first {stats['overlaps'][0]}"
+    for bot_id, cursors in evidence.cursors.items():
+        back = [(before, after) for before, after in pairwise(cursors) if after < before]
+        if back:
+            yield f"the cursor of {bot_id} moved back {len(back)} times, first from {back[0][0]} to {back[0][1]}"

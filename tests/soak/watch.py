@@ -1,0 +1,111 @@
+"""Waits until everything is quiet, and shows how far it is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from tests.soak.plan import Plan
+from tests.soak.record import Record
+from tests.soak.stage import Stage
+from tests.soak.traffic import Traffic
+from wechat_bridge.store import redis_keys
+
+LOOK_SECONDS = 1.0
+STRICT_QUIET_SECONDS = 20.0
+"""With the strict cursor some messages never come: the ledger has to be quiet for so long instead."""
+
+SETTLE_SECONDS = 6.0
+"""After everything was answered, one more sweep may show what should not be answered again."""
+
+NUDGE_SECONDS = 10.0
+LINE_SECONDS = 10.0
+
+
+class Watch:
+    """Counts answers as the users see them."""
+
+    def __init__(self, plan: Plan, stage: Stage, record: Record) -> None:
+        self.plan = plan
+        self.stage = stage
+        self.record = record
+        self.control = stage.control()
+        self.heard: dict[str, set[str]] = {}
+        self._seen: dict[str, int] = {}
+        self._nudged: dict[str, float] = {}
+        self._said_at = 0.0
+
+    def look(self) -> int:
+        """Return how many messages have been answered so far."""
+        for user_id in {said.user_id for said in list(self.record.said)}:
+            rows = self.control.deliveries(user_id, after=self._seen.get(user_id, 0))
+            self._seen[user_id] = self._seen.get(user_id, 0) + len(rows)
+            self.heard.setdefault(user_id, set()).update(line for row in rows for line in row["text"].split("\n"))
+        return sum(said.text in self.heard.get(said.user_id, ()) for said in list(self.record.said))
+
+    def until(self, over: Callable[[], bool], seconds: float) -> bool:
+        """Show progress until it is over; False when the time is up."""
+        deadline = time.monotonic() + seconds
+        with _progress() as bar:
+            written = bar.add_task("written", total=self.plan.messages)
+            answered = bar.add_task("answered", total=self.plan.messages)
+            faults = bar.add_task("faults", total=None)
+            while True:
+                bar.update(written, completed=len(self.record.said))
+                bar.update(answered, completed=self.look(), total=len(self.record.said) or None)
+                bar.update(faults, completed=sum(self.record.counts().values()), total=len(self.record.injected))
+                self._say_where_no_terminal(bar)
+                if over():
+                    return True
+                if time.monotonic() > deadline:
+                    return False
+                time.sleep(LOOK_SECONDS)
+
+    def _say_where_no_terminal(self, bar: Progress) -> None:
+        """In a log file a line now and then does the work of a bar."""
+        if not bar.console.is_terminal and time.monotonic() - self._said_at > LINE_SECONDS:
+            self._said_at = time.monotonic()
+            line = ", ".join(f"{task.completed:.0f} {task.description}" for task in bar.tasks)
+            bar.console.print(f"{time.strftime('%H:%M:%S')} {line}", highlight=False)
+
+    def drain(self, traffic: Traffic) -> bool:
+        """Wait until all is answered and nothing is left to do; users whose answer is parked write again."""
+        quiet_since: list[float] = []
+
+        def quiet() -> bool:
+            self._nudge(traffic)
+            if not self._ledger_is_clean():
+                quiet_since.clear()
+                return False
+            quiet_since.append(time.monotonic())
+            is_all = self.look() == len(self.record.said)
+            strict = self.plan.cursor == "strict" and time.monotonic() - quiet_since[0] > STRICT_QUIET_SECONDS
+            return is_all or strict
+
+        done = self.until(quiet, self.plan.drain_seconds)
+        time.sleep(SETTLE_SECONDS)
+        return done
+
+    def _ledger_is_clean(self) -> bool:
+        bridge = self.stage.system.wired.bridge
+        waits = {"state": {"$in": ["pending", "in_turn"]}}
+        spilled = self.stage.system.wired.redis.scard(redis_keys.SPILLED)
+        is_busy = bridge.turns.collection.find_one({"open": True}) or bridge.inbox.collection.find_one(waits)
+        return not is_busy and not spilled
+
+    def _nudge(self, traffic: Traffic) -> None:
+        """A parked answer waits for the user's next message."""
+        for turn in self.stage.system.wired.bridge.turns.collection.find({"state": "parked"}, {"user_id": 1}):
+            user_id = turn["user_id"]
+            if time.monotonic() - self._nudged.get(user_id, 0.0) > NUDGE_SECONDS:
+                self._nudged[user_id] = time.monotonic()
+                traffic.write(traffic.number_of(user_id))
+
+
+def _progress() -> Progress:
+    columns = (TextColumn("{task.description:>9}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    console = Console(stderr=True)
+    return Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False)
