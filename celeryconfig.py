@@ -60,6 +60,8 @@ worker_cancel_long_running_tasks_on_connection_loss = False
 worker_enable_remote_control = True
 worker_send_task_events = True
 task_send_sent_event = True
+# What it refuses reaches no task's on_failure and would be deleted: it is kept as a dead letter.
+worker_consumer = "wechat_bridge.tasks.consumer:DeadLetterConsumer"
 # Our own logging, one format for every process.
 worker_hijack_root_logger = False
 

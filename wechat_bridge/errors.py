@@ -7,6 +7,7 @@
     ├── ServiceNotReachable      the process stops at start (Redis or MongoDB did not answer in time)
     ├── LedgerTooNew             the process stops at start
     ├── IndexNotBuilt            the process stops at start
+    ├── local.DataFolderInUse / DataFolderUnusable, cli.LoginNotConfirmed / NoAnswer: the command ends
     ├── TransientError           retry: the same work may succeed later
     │   ├── LedgerUnavailable    MongoDB
     │   ├── BrokerUnavailable    Redis

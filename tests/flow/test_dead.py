@@ -147,6 +147,7 @@ def test_a_letter_that_neither_ledger_nor_broker_takes_is_tried_again_by_the_pro
     away = failing(away, "dead_spill", "put", BrokerUnavailable("Redis: ConnectionError in put"))
     record_dead_letter(away.bridge, turn.id)
     assert world.bridge.dead_letters.get(turn.id) is None
+    assert world.turn(turn.id).open, "the sweep rings for it again, should this process end first"
     away.bridge.unfinished.work_off()
     assert letter_of(world, turn).stage == "reply"
 

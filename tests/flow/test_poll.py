@@ -24,7 +24,7 @@ def no_other_doorbells(world: World) -> None:
 
 @pytest.fixture
 def quick(world: World) -> World:
-    """A channel whose idle polls are held for an instant, one poll a link, and whose retry list nobody else works off."""
+    """A channel whose idle polls are held for an instant, one poll a link, with a retry list of its own."""
     world.control.set_options(world.bot_id, hold_seconds=0.02)
     return using(setting(world, "poll", polls_per_task=1), unfinished=Unfinished())
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from prometheus_client import REGISTRY
 
 from tests.support.doorbells import taken
 from tests.support.variations import setting, using
@@ -15,7 +15,6 @@ from wechat_bridge.flow.login import complete_login
 from wechat_bridge.flow.seed import seed_poll_chains
 from wechat_bridge.flow.unfinished import Unfinished
 from wechat_bridge.model.channel import Account, Channel, ChannelStatus, Login, StatusReason
-from wechat_bridge.observe import metrics
 from wechat_bridge.store import redis_keys
 
 FAILURES: dict[str, dict[str, Any]] = {
@@ -46,7 +45,7 @@ def fail(world: World, kind: str = "bad JSON") -> Channel:
 
 def alerts(cause: str) -> float:
     """How many alerts of a cause there were in this process."""
-    return metrics.alerts_total.labels(cause)._value.get()
+    return REGISTRY.get_sample_value("wechat_bridge_alerts_total", {"cause": cause}) or 0.0
 
 
 def counter(world: World) -> Any:
@@ -203,9 +202,9 @@ def test_a_channel_that_needs_a_login_is_never_probed(quick: World) -> None:
     assert quick.polls() == polls
 
 
-def log_in_again(world: World) -> str:
-    """Scan a new QR code with the same WeChat account; return the new bot."""
-    bot = world.control.create_bot(user_id=world.channel.owner_user_id or "")
+def log_in_again(world: World, person: str | None = None) -> str:
+    """Scan a new QR code, with the same WeChat account or as another person; return the new bot."""
+    bot = world.control.create_bot(user_id=world.channel.owner_user_id or "" if person is None else person)
     world.control.set_options(bot["bot_id"], check_context_token=False, hold_seconds=0.02)
     account = Account(token=bot["token"], account_id=bot["bot_id"], base_url=world.control.base_url)
     complete_login(world.bridge, world.share_id, Login(account=account, owner_user_id=bot["user_id"]))
@@ -234,17 +233,21 @@ def test_replies_that_waited_when_the_session_ended_go_out_after_the_login(quick
 # K10: a login while an old poll is open
 
 
-def during_a_poll(world: World, act: Callable[[], None], **script: Any) -> None:
-    """Poll, act while the poll is open, and let it end as scripted."""
+def log_in_during_a_poll(world: World, **script: Any) -> str:
+    """Poll, log in again while the poll is open, and let it end as scripted, else with -14; return the new bot.
+
+    WeChat itself ends the poll when the same person scans; so that it can be scripted, another person does.
+    """
     world.control.set_options(world.bot_id, hold_seconds=10.0)
     thread = threading.Thread(target=world.poll)
     thread.start()
     assert world.control.wait_for_open_polls(1, world.bot_id) == 1
-    act()
+    new_bot = log_in_again(world, person="" if script else None)
     if script:
         world.control.script("getupdates", bot_id=world.bot_id, **script)
     thread.join(15)
     assert not thread.is_alive()
+    return new_bot
 
 
 OLD_ENDS: dict[str, dict[str, Any]] = {
@@ -256,14 +259,13 @@ OLD_ENDS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("end", list(OLD_ENDS))
 def test_however_an_old_poll_ends_a_login_made_meanwhile_is_left_alone(quick: World, end: str) -> None:
-    new_bot: list[str] = []
-    during_a_poll(quick, lambda: new_bot.append(log_in_again(quick)), **OLD_ENDS[end])
+    new_bot = log_in_during_a_poll(quick, **OLD_ENDS[end])
     channel = quick.channel
     assert (channel.status, channel.status_reason, channel.epoch) == (ChannelStatus.ONLINE, StatusReason.NONE, 2)
-    assert (channel.sync_buf, channel.last_error, channel.account_id) == ("", None, new_bot[0])
+    assert (channel.sync_buf, channel.last_error, channel.account_id) == ("", None, new_bot)
     assert counter(quick) == "0"
     assert channel.next_poll_at is not None
-    quick.control.say(new_bot[0], quick.user(), "hello")
+    quick.control.say(new_bot, quick.user(), "hello")
     quick.poll()
     assert len(quick.bridge.inbox.pending(quick.chat())) == 1
 
@@ -271,15 +273,16 @@ def test_however_an_old_poll_ends_a_login_made_meanwhile_is_left_alone(quick: Wo
 def test_the_fifth_failure_of_an_old_session_does_not_stop_the_new_one(quick: World) -> None:
     for _ in range(4):
         fail(quick)
-    during_a_poll(quick, lambda: log_in_again(quick) and None, body="<html>")
+    log_in_during_a_poll(quick, body="<html>")
     assert quick.channel.status is ChannelStatus.ONLINE
     assert quick.channel.next_poll_at is not None
 
 
 def test_what_an_old_poll_still_brings_is_stored_and_answered(quick: World) -> None:
-    answer = {"ret": 0, "get_updates_buf": "OLD", "msgs": [{"message_id": 7001, "from_user_id": quick.user(),
-        "message_type": 1, "context_token": "old", "item_list": [{"type": 1, "text_item": {"text": "late"}}]}]}  # fmt: skip
-    during_a_poll(quick, lambda: log_in_again(quick) and None, answer=answer)
+    items = [{"type": 1, "text_item": {"text": "late"}}]
+    message = {"message_id": 7001, "from_user_id": quick.user(), "message_type": 1, "item_list": items}
+    answer = {"ret": 0, "get_updates_buf": "OLD", "msgs": [message]}
+    log_in_during_a_poll(quick, answer=answer)
     assert quick.channel.sync_buf == ""
     quick.make_due()
     turn = quick.flush()

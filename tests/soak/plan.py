@@ -47,7 +47,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Plan:
-    """One run. ``weights`` multiplies how often kinds of faults happen, for runs that aim at one guard."""
+    """One run. ``only`` says how often which kinds of faults happen, for runs that aim at one guard."""
 
     messages: int = 600
     seed: int = 1
@@ -59,17 +59,20 @@ class Plan:
     empty_poll_delay_seconds: float = 2.0
     engine_seconds: float = 0.2
     drain_seconds: float = 240.0
-    weights: Mapping[str, float] = field(default_factory=dict)
+    least_seconds: float = ROUND_SECONDS
+    freeze_seconds: tuple[float, float] = (12.0, 14.0)
+    only: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def seconds(self) -> float:
         """How long messages are written and faults injected."""
-        return max(ROUND_SECONDS, self.messages / MESSAGES_PER_SECOND)
+        return max(self.least_seconds, self.messages / MESSAGES_PER_SECOND)
 
     def times(self, kind: str) -> int:
         """Return how often a kind of fault is injected."""
-        rounds = self.seconds / ROUND_SECONDS
-        return round(FAULTS_PER_ROUND * rounds * self.weights.get(kind, 1.0))
+        if self.only:
+            return self.only.get(kind, 0)
+        return round(FAULTS_PER_ROUND * self.seconds / ROUND_SECONDS)
 
 
 def lanes(plan: Plan) -> dict[str, list[Fault]]:
@@ -98,13 +101,13 @@ def _shuffled(rng: random.Random, plan: Plan, kinds: tuple[str, ...] | list[str]
 def _spread(rng: random.Random, plan: Plan, kinds: list[str]) -> Iterator[Fault]:
     step = plan.seconds / max(1, len(kinds))
     for number, kind in enumerate(kinds):
-        yield Fault((number + rng.uniform(0.05, 0.95)) * step, kind, rng.uniform(*_lengths(kind)))
+        yield Fault((number + rng.uniform(0.05, 0.95)) * step, kind, rng.uniform(*_lengths(plan, kind)))
 
 
-def _lengths(kind: str) -> tuple[float, float]:
+def _lengths(plan: Plan, kind: str) -> tuple[float, float]:
     """Return the shortest and longest time a fault lasts: out of action, or until the replacement is started."""
     if kind.startswith("freeze"):
-        return 12.0, 14.0
+        return plan.freeze_seconds
     if kind == "mongo pause":
         return 3.0, 8.0
     return (1.0, 4.0) if kind in {"redis restart", "mongo restart"} else (0.3, 2.0)

@@ -39,8 +39,8 @@ def judge(plan: Plan, record: Record, evidence: Evidence) -> Verdict:
     verdict.violations += record.complaints
     verdict.violations += [*_open_ends(record, evidence), *_of_sends(evidence), *_of_polls(evidence)]
     verdict.violations += [f"an error nobody expected, in {crash}" for crash in evidence.crashes]
-    missing = [kind for kind in all_kinds() if not record.counts()[kind]]
-    verdict.violations += [f"this kind of fault did not happen: {kind}" for kind in missing]
+    missing = [kind for kind in all_kinds() if plan.times(kind) > record.counts()[kind]]
+    verdict.violations += [f"this kind of fault did not happen as often as planned: {kind}" for kind in missing]
     return verdict
 
 

@@ -115,6 +115,11 @@ def _open_busy(big: BigLedger, name: str) -> Call:
     return lambda: big.turns.open(second)
 
 
+def _letter_again(big: BigLedger, name: str) -> Call:
+    big.dead_letters.record(letter(big.now, name))
+    return lambda: big.dead_letters.record(letter(big.now, name, last_failure_at=big.after(LEASE)))
+
+
 def _of(query: Callable[[BigLedger], object]) -> Case:
     """Time a query that needs no case of its own."""
     return lambda big, _: lambda: query(big)
@@ -209,6 +214,7 @@ DELIVER: dict[str, Case] = {
     "turns.close": _turn(_terminal, lambda big, opened: big.turns.close(opened.id, big.now)),
     "turns.mark_apologized": _turn(_opened, lambda big, opened: big.turns.mark_apologized(opened.id)),
     "dead_letters.record": lambda big, name: lambda: big.dead_letters.record(letter(big.now, name)),
+    "dead_letters.record, again": _letter_again,
 }
 SWEEP: dict[str, Case] = {
     "turns.overdue": _of(lambda big: big.turns.overdue(big.now, [], 500)),

@@ -23,7 +23,8 @@ def record_dead_letter(bridge: Bridge, turn_id: str) -> None:
     if turn is None or turn.state is not TurnState.DEAD or not turn.open:
         return
     rows = bridge.inbox.claim(turn.message_ids, turn.id)
-    keep(bridge, _letter(bridge, turn, rows))
+    if not keep(bridge, _letter(bridge, turn, rows)):
+        return  # the turn stays open, and the sweep rings for it again
     _apologise(bridge, turn)
     close_turn(bridge, turn)
 

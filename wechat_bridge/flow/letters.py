@@ -17,14 +17,17 @@ MOST_CHARACTERS = 16_384
 NOT_STORED = "dead_letter_not_stored"
 
 
-def keep(bridge: Bridge, letter: DeadLetter) -> None:
-    """Keep a letter where it can be kept. Idempotent; never only a log line."""
+def keep(bridge: Bridge, letter: DeadLetter) -> bool:
+    """Keep a letter where it can be kept; False when that is only the memory of this process. Idempotent."""
     try:
         _store(bridge, letter)
+        return True
     except LedgerUnavailable as error:
-        place = _keep_elsewhere(bridge, letter)
+        is_safe = _spill(bridge, letter)
+        place = "Redis" if is_safe else "the memory of this process"
         advice = f"{letter.id} waits in {place} until the ledger is back: look at MongoDB ({error})"
         alerts.raise_(NOT_STORED, letter.share_id or letter.stage, advice, is_critical=True)
+        return is_safe
 
 
 def drain(bridge: Bridge) -> None:
@@ -49,11 +52,11 @@ def _store(bridge: Bridge, letter: DeadLetter) -> None:
         alerts.raise_("dead_letter", letter.share_id or letter.stage, f"{letter.id} was given up: {letter.error}")
 
 
-def _keep_elsewhere(bridge: Bridge, letter: DeadLetter) -> str:
+def _spill(bridge: Bridge, letter: DeadLetter) -> bool:
     try:
         bridge.dead_spill.put(letter)
     except BrokerUnavailable as error:
         log.warning("dead_letter_kept_in_process", letter_id=letter.id, error=str(error), trace_id=letter.trace_id)
         bridge.unfinished.add(f"dead letter {letter.id}", lambda: _store(bridge, letter))
-        return "the memory of this process"
-    return "Redis"
+        return False
+    return True

@@ -206,6 +206,8 @@ def _failed(bridge: Bridge, link: Link, error: PlatformUnavailable) -> float | N
     """Count a failure; the last one of the window stops the channel until a probe is due."""
     poll = bridge.settings.poll
     log.warning("poll_failed", share_id=link.share_id, error=str(error))
+    if not bridge.channels.record_poll(link.channel, {"last_error": str(error)}):
+        return 0.0  # of an old login or link: it says nothing about those that go on
     if link.channel.status is ChannelStatus.ERROR:
         delay = min(2 * (link.channel.probe_delay_seconds or poll.probe_first_seconds), poll.probe_most_seconds)
         _stop_until_probe(bridge, link, error, delay)
@@ -214,7 +216,6 @@ def _failed(bridge: Bridge, link: Link, error: PlatformUnavailable) -> float | N
         alerts.raise_("poll_failures", link.share_id, f"{poll.failure_limit} polls failed, the last one: {error}")
         _stop_until_probe(bridge, link, error, poll.probe_first_seconds)
         return None
-    bridge.channels.record_poll(link.channel, {"last_error": str(error)})
     return jittered(bridge, poll.failure_delay_seconds)
 
 

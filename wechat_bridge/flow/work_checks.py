@@ -85,7 +85,7 @@ def _dead_letters(ledger: LedgerReading) -> Check:
         f"{share_id}: {len(times)}, the oldest {ledger.age_seconds(times) / 3600:.1f} h"
         for share_id, times in sorted(ledger.dead_letters.items())
     ]
-    detail = f"{listed(lines)}. Look into them, then replay or discard them" if lines else "none"
+    detail = f"{listed(lines)}. Look into them: wechat-bridge dead list" if lines else "none"
     return Check(name="dead_letters", ok=not lines, detail=detail, warning=True)
 
 

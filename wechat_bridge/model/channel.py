@@ -33,7 +33,6 @@ class StatusReason(StrEnum):
     NEVER_LOGGED_IN = "never_logged_in"  # log it in: wechat-bridge channel login
     LOGIN_NEEDED = "login_needed"  # WeChat ended the session (-14): log it in again
     FAILURES = "failures"  # five failed polls within five minutes; probed until WeChat answers again
-    DISABLED = "disabled"  # switched off by an operator
 
 
 class Account(BaseModel):
