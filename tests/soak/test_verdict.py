@@ -39,7 +39,14 @@ def inbox_row(said: Said, state: str = "done") -> Row:
 
 def turn(said: Said, **changes: Any) -> Row:
     fields = {"_id": f"turn-{said.message_id}", "message_ids": [f"channel:{said.message_id}"], "state": "sent"}
-    counters: Row = {"open": False, "ring_at": None, "times": {}, "generate_attempts": 1, "deliver_attempts": 1, "fence": 2}
+    counters: Row = {
+        "open": False,
+        "ring_at": None,
+        "times": {},
+        "generate_attempts": 1,
+        "deliver_attempts": 1,
+        "fence": 2,
+    }
     return {**fields, **counters, "error": None, "park_reason": None, **changes}
 
 

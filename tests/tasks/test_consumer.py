@@ -17,6 +17,7 @@ from wechat_bridge.store import redis_keys
 pytestmark = pytest.mark.story
 
 TASK = "wechat_bridge.flush_conversation"
+PICKLE = "application/x-python-serialize"
 
 
 @dataclass(frozen=True)
@@ -32,13 +33,13 @@ class Poison:
 
 POISONS = {
     "unknown task": Poison("this version has no such task", task="wechat_bridge.of_next_year"),
-    "refused content type": Poison("it is no valid task message", b"cos\nsystem\n", content_type="application/x-python-serialize"),
+    "refused content type": Poison("it is no valid task message", b"cos\nsystem\n", content_type=PICKLE),
     "undecodable body": Poison("the body cannot be decoded", b'[["nobo'),
     "bytes that are no text": Poison("the body cannot be decoded", b"\xff\xfe\x00[[]]"),
-    "arguments that are none": Poison("it is no valid task message", b'[{"a": 1}, 5, {}]'),
+    "a time that is none": Poison("it is no valid task message", headers=(("eta", "tomorrow"),)),
     "no task": Poison("it names no task", b'{"hello": "world"}', task=None),
-    "no task, refused content type": Poison("the body cannot be decoded", b"cos\nsystem\n", None, "application/x-python-serialize"),
-}  # fmt: skip
+    "no task, refused content type": Poison("the body cannot be decoded", b"cos\nsystem\n", None, PICKLE),
+}
 
 
 def push(system: System, poison: Poison, marker: str) -> None:
@@ -98,10 +99,18 @@ def test_the_worker_goes_on_with_the_next_doorbell(system: System) -> None:
 
 
 def test_a_task_that_fails_in_a_way_nobody_expected_is_a_dead_letter(system: System) -> None:
-    system.wired.celery.send_task(TASK, [{"no": "chat"}], task_id="unexpected")
+    system.wired.bridge.conversations.collection.insert_one({"_id": "spoilt", "share_id": "s", "user_id": 7})
+    system.wired.celery.send_task(TASK, ["spoilt"], task_id="unexpected")
     found = wait_until(lambda: letters(system, "unexpected"), 15, "the failure is kept")
-    assert (found[0].stage, found[0].original[0]["task"]) == ("task", TASK)
+    assert (found[0].id, found[0].stage, found[0].original[0]["task"]) == (f"task:{TASK}:spoilt", "task", TASK)
+    assert found[0].error == "conversations spoilt: user_id does not fit"
     assert "Traceback" in found[0].traceback
+
+
+def test_a_doorbell_that_fails_before_its_task_is_called_is_a_dead_letter(system: System) -> None:
+    push(system, Poison("", b'[{"a": 1}, 5, {}]'), "outside")
+    found = wait_until(lambda: letters(system, "outside"), 15, "the failure is kept")
+    assert (found[0].stage, found[0].error_class) == ("task", "InvalidTaskError")
 
 
 def test_a_doorbell_with_the_wrong_arguments_is_a_dead_letter(system: System) -> None:

@@ -75,9 +75,8 @@ def test_a_scrape_and_a_probe_are_answered_while_services_are_away(
     assert time.monotonic() - started < 8
     assert answer.status_code == 503
     assert {check["name"] for check in answer.json()["checks"]} == {"ledger", "broker"}
-    wait_until(lambda: process.status("/livez") == 503, 15, "its own heartbeat is stale")
+    assert process.status("/livez") == 200, "a database that is away is no reason to restart this process"
     redis_server.start()
     mongo_server.start()
-    wait_until(lambda: process.status("/livez") == 200, 30, "it goes on by itself")
-    assert "wechat_bridge_ledger_up 1.0" in process.get("/metrics").text
+    wait_until(lambda: "wechat_bridge_ledger_up 1.0" in process.get("/metrics").text, 30, "it goes on by itself")
     process.stop()

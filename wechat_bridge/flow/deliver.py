@@ -104,7 +104,8 @@ def _send_chunk(bridge: Bridge, turn: Turn, sender: Sender, number: int) -> None
         _note_refusal(bridge, sender.channel, error)
         raise
     accepted = {"state": ChunkState.ACCEPTED, "message_id": message_id, "at": bridge.clock.now()}
-    _write_chunk(bridge, turn, number, chunk.model_copy(update=accepted))
+    turn.chunks[number] = chunk.model_copy(update=accepted)  # known from here on, whether it can be written or not
+    _write_chunk(bridge, turn, number, turn.chunks[number])
     log.info("chunk_sent", turn_id=turn.id, number=number, message_id=message_id, trace_id=turn.trace_id)
 
 
@@ -156,5 +157,5 @@ def _note_refusal(bridge: Bridge, channel: Channel, error: RefusedError | Platfo
 def _finish(bridge: Bridge, turn: Turn) -> None:
     if not bridge.turns.finish(turn, TurnState.SENT, bridge.clock.now(), {"error": None}):
         raise ClaimLost
-    turn.state = TurnState.SENT
+    turn.state, turn.error = TurnState.SENT, None
     log.info("turn_sent", turn_id=turn.id, chunks=len(turn.chunks), trace_id=turn.trace_id)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
-from wechat_bridge.errors import BridgeError, SessionExpired
+from wechat_bridge.errors import BridgeError, LedgerUnavailable, SessionExpired
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.park import release_parked
 from wechat_bridge.model.outcome import Done, GiveUp, Outcome, Park, RetryBudget, RetryIn, decide
@@ -24,10 +27,28 @@ def failed(bridge: Bridge, turn: Turn, error: BridgeError) -> Outcome:
         outcome = GiveUp(f"{outcome.reason}: refused again after {turn.releases} releases")
     log.warning("turn_failed", turn_id=turn.id, stage=STAGES[turn.state], attempt=attempt, error=str(error),
                 outcome=type(outcome).__name__, trace_id=turn.trace_id)  # fmt: skip
-    written = _write(bridge, turn, error, outcome)
-    if written and isinstance(outcome, Park):
+    return or_later(bridge, f"failure {turn.id}", partial(_settle, bridge, turn, error, outcome))
+
+
+def or_later(bridge: Bridge, name: str, step: Callable[[], Outcome]) -> Outcome:
+    """Take a step that follows from a claim; if the ledger refuses, this process takes it as soon as it can.
+
+    Otherwise the turn would be held, by a living process that does nothing, until its lease has run out, and what is
+    known (an answer, an accepted chunk) would be forgotten. Raises LedgerUnavailable when it is for later.
+    """
+    try:
+        return step()
+    except LedgerUnavailable:
+        bridge.unfinished.add(name, step)
+        raise
+
+
+def _settle(bridge: Bridge, turn: Turn, error: BridgeError, outcome: Outcome) -> Outcome:
+    if not _write(bridge, turn, error, outcome):
+        return Done()
+    if isinstance(outcome, Park):
         _look_again(bridge, turn)
-    return outcome if written else Done()
+    return outcome
 
 
 def _was_released_enough(bridge: Bridge, turn: Turn, outcome: Park) -> bool:
@@ -50,7 +71,7 @@ def retry_budget(bridge: Bridge) -> RetryBudget:
 
 def give_up(bridge: Bridge, turn: Turn, reason: str, error: BaseException | None = None) -> bool:
     """Write that a claimed turn is given up; False when the claim is not ours any more."""
-    changes = {
+    changes = _known(turn) | {
         "error": reason,
         "failed_stage": STAGES.get(turn.state, turn.state.value),
         "error_class": type(error).__name__ if error else "WorkerLost",
@@ -62,7 +83,7 @@ def give_up(bridge: Bridge, turn: Turn, reason: str, error: BaseException | None
 def postpone(bridge: Bridge, turn: Turn, seconds: float) -> Outcome:
     """Give a delivery back that is not allowed yet; no attempt is counted."""
     due = bridge.clock.after(seconds)
-    ring_at = bridge.clock.after(seconds + bridge.settings.sweep.ring_again_seconds)
+    ring_at = bridge.clock.after(seconds + _ring_again(bridge))
     attempts = turn.deliver_attempts - 1
     released = bridge.turns.release(turn, TurnState.GENERATED, due, ring_at, deliver_attempts=attempts)
     return RetryIn(seconds) if released else Done()
@@ -72,9 +93,18 @@ def _write(bridge: Bridge, turn: Turn, error: BridgeError, outcome: Outcome) -> 
     if isinstance(outcome, GiveUp):
         return give_up(bridge, turn, outcome.reason, error)
     if isinstance(outcome, Park):
-        changes = {"park_reason": outcome.reason, "error": str(error), "seen_rev": turn.seen_rev}
+        changes = _known(turn) | {"park_reason": outcome.reason, "error": str(error), "seen_rev": turn.seen_rev}
         return bridge.turns.finish(turn, TurnState.PARKED, bridge.clock.now(), changes)
     assert isinstance(outcome, RetryIn)
     back = TurnState.QUEUED if turn.state is TurnState.GENERATING else TurnState.GENERATED
-    ring_at = bridge.clock.after(outcome.seconds + bridge.settings.sweep.ring_again_seconds)
-    return bridge.turns.release(turn, back, bridge.clock.after(outcome.seconds), ring_at, error=str(error))
+    due, ring_at = bridge.clock.after(outcome.seconds), bridge.clock.after(outcome.seconds + _ring_again(bridge))
+    return bridge.turns.release(turn, back, due, ring_at, error=str(error), **_known(turn))
+
+
+def _ring_again(bridge: Bridge) -> float:
+    return bridge.settings.sweep.ring_again_seconds
+
+
+def _known(turn: Turn) -> dict[str, Any]:
+    """What this claim knows of its chunks: writing that one was accepted may be the very thing that failed."""
+    return {"chunks": [chunk.model_dump() for chunk in turn.chunks]} if turn.state is TurnState.DELIVERING else {}

@@ -63,6 +63,11 @@ class Heartbeat:
         except LedgerUnavailable as error:
             log.warning("leave_failed", owner=self.owner, error=str(error))
 
+    @property
+    def is_running(self) -> bool:
+        """Whether the thread that beats lives, whether or not the ledger can be reached."""
+        return self._thread is not None and self._thread.is_alive()
+
     def check(self) -> None:
         """Raise OwnerStale when the last beat is too old."""
         if self._last_beat is None or boot_seconds() - self._last_beat > self._settings.stale_after_seconds:

@@ -8,6 +8,7 @@ from wechat_bridge.errors import BrokerUnavailable
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.model.channel import Channel
 from wechat_bridge.model.message import InboundMessage, InboxRow, InboxState, in_order, inbox_row, said_at
+from wechat_bridge.observe import metrics
 from wechat_bridge.observe.logging import logger
 from wechat_bridge.store.conversations import Arrival, Window
 
@@ -31,6 +32,7 @@ def store_rows(bridge: Bridge, rows: Sequence[InboxRow]) -> None:
     new = bridge.inbox.add(rows)
     for row in rows:
         if row.id in new:
+            metrics.message_received(row)
             log.info("message_received", share_id=row.share_id, message_id=row.message_id, state=row.state.value,
                      reason=row.reason, trace_id=row.trace_id)  # fmt: skip
     fresh = [row for row in rows if row.id in new and row.state is InboxState.PENDING]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from enum import Enum
 from typing import Any
 
 from wechat_bridge.channels.base import PollAnswer, PollCut
@@ -12,7 +13,7 @@ from wechat_bridge.flow import intake, spill
 from wechat_bridge.flow.chain import chain_next_poll, jittered
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.model.channel import Account, Channel, ChannelStatus, StatusReason
-from wechat_bridge.observe import alerts
+from wechat_bridge.observe import alerts, metrics
 from wechat_bridge.observe.logging import logger
 from wechat_bridge.store.clock import boot_seconds
 
@@ -40,11 +41,14 @@ class Link:
         return self.channel.id
 
 
-GO_ON = object()
-"""The slice goes on with another poll."""
+class Slice(Enum):
+    """What a slice does after a poll, when it does not end."""
 
-Next = float | None | object
-"""What follows a poll: GO_ON, a delay in seconds, or None when the chain ends."""
+    GO_ON = "go on"  # with another poll, at once
+
+
+Next = float | Slice | None
+"""What follows a poll: another one in this slice, the delay of the next link in seconds, or None: the chain ends."""
 
 
 def poll_channel(bridge: Bridge, share_id: str, generation: int) -> None:
@@ -112,8 +116,8 @@ def _serve(bridge: Bridge, link: Link) -> float | None:
         if not _may_poll(bridge, link, is_first=number == 0):
             return 0.0
         outcome = _poll_once(bridge, link)
-        if outcome is not GO_ON:
-            return outcome  # type: ignore[return-value]  # Next without GO_ON is float | None
+        if outcome is not Slice.GO_ON:
+            return outcome
     return 0.0
 
 
@@ -141,7 +145,9 @@ def _poll_once(bridge: Bridge, link: Link) -> Next:
     except SessionExpired as error:
         return _session_expired(bridge, link, error)
     except PlatformUnavailable as error:
+        metrics.polls_total.labels("failed").inc()
         return _failed(bridge, link, error)
+    metrics.polls_total.labels("messages" if answer.messages else "empty").inc()
     try:
         intake.store(bridge, link.channel, answer.messages, "poll")
     except LedgerUnavailable as error:
@@ -161,9 +167,9 @@ def _moved_on(bridge: Bridge, link: Link, answer: PollAnswer, elapsed_seconds: f
     link.cursor = answer.cursor or link.cursor
     link.hold_hint_seconds = answer.hold_hint_seconds or link.hold_hint_seconds
     if answer.messages:
-        return GO_ON
+        return Slice.GO_ON
     left = jittered(bridge, bridge.settings.poll.empty_poll_delay_seconds) - elapsed_seconds
-    return GO_ON if left <= 0 else left
+    return Slice.GO_ON if left <= 0 else left
 
 
 def _success(bridge: Bridge, link: Link, answer: PollAnswer) -> dict[str, Any]:

@@ -23,6 +23,9 @@ PATIENCE_SECONDS = 3.0
 """The worker takes no other doorbell meanwhile."""
 
 
+MOST_SUBJECT_CHARACTERS = 200
+
+
 @dataclass(frozen=True)
 class RefusedMessage:
     """A message of the broker as it came. ``body`` may be anything, ``headers`` hold what its sender says of it."""
@@ -56,7 +59,7 @@ def keep_refused_message(bridge: Bridge, message: RefusedMessage, reason: str, e
 
 def keep_failed_task(bridge: Bridge, name: str, task_id: str, args: Sequence[Any], error: BaseException) -> None:
     """Keep the failure of a task that is about no turn: one letter for each task and what it was about."""
-    subject = str(args[0]) if args else ""
+    subject = fit_to_keep(str(args[0]))[:MOST_SUBJECT_CHARACTERS] if args else ""
     content = {"raw": fit_to_keep(json.dumps(list(args), default=str)), "task": name, "task_id": task_id}
     with patience(PATIENCE_SECONDS):
         keep(bridge, _letter(bridge, f"{TASK_STAGE}:{name}:{subject}", TASK_STAGE, content, error, "", 1, task_id))

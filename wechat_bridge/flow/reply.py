@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 from wechat_bridge.engines.base import Answer, Engine, Question
 from wechat_bridge.errors import BridgeError, NotConfigured
 from wechat_bridge.flow.close import close_turn
 from wechat_bridge.flow.context import Bridge
-from wechat_bridge.flow.failure import failed
+from wechat_bridge.flow.failure import failed, or_later
 from wechat_bridge.flow.quotes import with_quotes
 from wechat_bridge.flow.ring import ring_turn
+from wechat_bridge.model.characters import without_lone_surrogates
 from wechat_bridge.model.chunks import split
 from wechat_bridge.model.message import in_order
 from wechat_bridge.model.outcome import Done, Outcome
@@ -32,15 +34,16 @@ def generate_reply(bridge: Bridge, turn_id: str) -> Outcome:
     turn = bridge.turns.claim(turn_id, TurnState.QUEUED, TurnState.GENERATING, bridge.owner, bridge.clock.now(), lease)
     if turn is None:
         return Done()
-    rows = in_order(bridge.inbox.claim(turn.message_ids, turn.id))
-    if not rows:
-        return _skip(bridge, turn, "already answered")
-    turn.question = question_text(with_quotes(bridge, rows))
     try:
+        rows = in_order(bridge.inbox.claim(turn.message_ids, turn.id))
+        if not rows:
+            return _skip(bridge, turn, "already answered")
+        turn.question = question_text(with_quotes(bridge, rows))
         answer, call = _ask(bridge, turn, turn.question)
     except BridgeError as error:
         return failed(bridge, turn, error)
-    return _store(bridge, turn, answer, call)
+    later = partial(_store, bridge, turn, answer, call)
+    return or_later(bridge, f"answer {turn.id}", later)
 
 
 def _ask(bridge: Bridge, turn: Turn, text: str) -> tuple[Answer, EngineCall]:
@@ -77,7 +80,8 @@ def _store(bridge: Bridge, turn: Turn, answer: Answer, call: EngineCall) -> Outc
     if not answer.text.strip():
         return _skip(bridge, turn, "the engine answered nothing")
     reply = bridge.settings.reply
-    chunks = chunks_of(turn.id, split(answer.text, reply.chunk_characters, reply.chunk_bytes, reply.sends_per_message))
+    text = without_lone_surrogates(answer.text)
+    chunks = chunks_of(turn.id, split(text, reply.chunk_characters, reply.chunk_bytes, reply.sends_per_message))
     now = bridge.clock.now()
     stored = bridge.turns.release(
         turn,
@@ -85,7 +89,7 @@ def _store(bridge: Bridge, turn: Turn, answer: Answer, call: EngineCall) -> Outc
         next_attempt_at=now,
         ring_at=bridge.clock.after(bridge.settings.sweep.ring_again_seconds),
         question=turn.question,
-        answer=answer.text,
+        answer=text,
         engine_call=call.model_dump(),
         chunks=[chunk.model_dump() for chunk in chunks],
         error=None,

@@ -9,33 +9,50 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from wechat_bridge.errors import TransientError
+from wechat_bridge.errors import BridgeError, TransientError
+from wechat_bridge.observe.logging import logger
+
+log = logger(__name__)
 
 
 class Unfinished:
     """A list of named steps; the newest step of a name replaces the older one."""
 
     def __init__(self) -> None:
-        self._steps: dict[str, Callable[[], None]] = {}
+        self._steps: dict[str, Callable[[], object]] = {}
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._steps)
 
-    def add(self, name: str, step: Callable[[], None]) -> None:
+    def add(self, name: str, step: Callable[[], object]) -> None:
         """Keep a step for later."""
         with self._lock:
             self._steps[name] = step
 
     def work_off(self) -> None:
-        """Try every step once; those that fail in a transient way stay."""
+        """Try the steps in turn, until one fails in a transient way: it goes to the end, the others stay.
+
+        What fails now is likely to fail again at once, and each failure may take seconds that the caller does not have.
+        """
         with self._lock:
             steps = list(self._steps.items())
         for name, step in steps:
             try:
                 step()
             except TransientError:
-                continue
-            with self._lock:
-                if self._steps.get(name) is step:
-                    del self._steps[name]
+                self._put_last(name)
+                return
+            except BridgeError as error:
+                log.warning("unfinished_step_given_up", step=name, error=str(error))
+            self._drop(name, step)
+
+    def _put_last(self, name: str) -> None:
+        with self._lock:
+            if name in self._steps:
+                self._steps[name] = self._steps.pop(name)
+
+    def _drop(self, name: str, step: Callable[[], object]) -> None:
+        with self._lock:
+            if self._steps.get(name) is step:
+                del self._steps[name]

@@ -19,6 +19,16 @@ from wechat_bridge.tasks.doorbells import LONGEST_COUNTDOWN_SECONDS
 log = logger(__name__)
 
 
+def keep_failure(sender: Any, task_id: str, args: Any, exception: BaseException, **_: Any) -> None:
+    """Keep the failure of a task as a dead letter; also the handler of ``task_internal_error``, which is Celery's word
+    for a doorbell that fails before its task is called."""
+    try:
+        given = args if isinstance(args, list | tuple) else [args]
+        keep_failed_task(wiring.bridge(), sender.name, task_id, given, exception)
+    except BridgeError as error:
+        log.critical("task_failure_lost", error=str(error))
+
+
 class BridgeTask(Task):
     """Runs a task with its ids in the log context.
 
@@ -42,12 +52,8 @@ class BridgeTask(Task):
 
     def on_failure(self, exc: Exception, task_id: str, args: Any, kwargs: Any, einfo: Any) -> None:
         """Keep an error nobody expected as a dead letter; the ledger knows what is left to do."""
-        if isinstance(exc, TransientError):
-            return
-        try:
-            keep_failed_task(wiring.bridge(), self.name, task_id, args, exc)
-        except BridgeError as error:
-            log.critical("task_failure_lost", error=str(error))
+        if not isinstance(exc, TransientError):
+            keep_failure(self, task_id, args, exc)
 
 
 class TurnTask(BridgeTask):

@@ -9,6 +9,7 @@ from celery import Celery
 from celery.signals import (
     beat_init,
     setup_logging,
+    task_internal_error,
     worker_init,
     worker_process_init,
     worker_shutdown,
@@ -18,6 +19,7 @@ from celery.signals import (
 from wechat_bridge import wiring
 from wechat_bridge.observe import logging
 from wechat_bridge.settings import settings
+from wechat_bridge.tasks import base
 
 
 def connect(app: Celery) -> None:
@@ -27,6 +29,7 @@ def connect(app: Celery) -> None:
     worker_init.connect(_start_worker)
     beat_init.connect(_start_beat)
     worker_process_init.connect(_refuse_prefork)
+    task_internal_error.connect(base.keep_failure)
     worker_shutting_down.connect(_stop_taking)
     worker_shutdown.connect(_leave)
 
