@@ -93,7 +93,7 @@ def life(evidence: Evidence, said: Said) -> str:
         f"message {said.message_id} {said.text!r} of {said.user_id}",
         _row_life(row),
         *(_turn_life(turn) for turn in evidence.turns.values() if row and row["_id"] in turn["message_ids"]),
-        *(f"send {_clock(s['at'])} {s['client_id']} {s['refused'] or 'accepted'}" for s in sends),
+        *(f"send {clock(s['at'])} {s['client_id']} {s['refused'] or 'accepted'}" for s in sends),
     ]
     return "\n      ".join(parts)
 
@@ -101,14 +101,15 @@ def life(evidence: Evidence, said: Said) -> str:
 def _row_life(row: Row | None) -> str:
     if row is None:
         return "never stored"
-    return f"stored {_clock(row['received_at'].timestamp())}, {row['state']} {row['reason']} in {row['turn_id']}"
+    return f"stored {clock(row['received_at'].timestamp())}, {row['state']} {row['reason']} in {row['turn_id']}"
 
 
 def _turn_life(turn: Row) -> str:
-    times = ", ".join(f"{name} {_clock(at.timestamp())}" for name, at in turn["times"].items())
+    times = ", ".join(f"{name} {clock(at.timestamp())}" for name, at in turn["times"].items())
     attempts = f"{turn['generate_attempts']}+{turn['deliver_attempts']} attempts, fence {turn['fence']}"
     return f"turn {turn['_id']} {turn['state']} open={turn['open']} ({times}), {attempts}, error {turn['error']}"
 
 
-def _clock(at: float) -> str:
+def clock(at: float) -> str:
+    """Return the time of day of a Unix time."""
     return datetime.fromtimestamp(at).astimezone().strftime("%H:%M:%S.%f")[:-3]

@@ -62,7 +62,7 @@ class Lane(threading.Thread):
         self.over.wait(0.1)
         process = self.stage.system.processes.get(self.lane)
         if process is not None and not process.alive:
-            self.record.restarts[self.lane] += 1
+            self.record.restarts.append((self.lane, time.time()))
             self.stage.start(self.lane)
 
     def _actions(self) -> dict[str, Callable[[Fault, Injected], None]]:

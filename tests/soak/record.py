@@ -32,13 +32,13 @@ class Injected:
 
 @dataclass
 class Record:
-    """Everything the driver did, filled by several threads."""
+    """Everything the driver did, filled by several threads. ``restarts`` are of processes that ended by themselves."""
 
     said: list[Said] = field(default_factory=list)
     injected: list[Injected] = field(default_factory=list)
     spilled_and_flushed: set[str] = field(default_factory=set)
     complaints: list[str] = field(default_factory=list)
-    restarts: Counter[str] = field(default_factory=Counter)
+    restarts: list[tuple[str, float]] = field(default_factory=list)
     reorders: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
     lock: threading.Lock = field(default_factory=threading.Lock)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
+from tests.soak.evidence import clock
 from tests.soak.plan import all_kinds
 from tests.soak.run import Outcome
 
@@ -50,5 +51,5 @@ def _faults(outcome: Outcome) -> Table:
     for row in range(0, len(kinds), 3):
         table.add_row(*(cell for kind in kinds[row : row + 3] for cell in (kind, str(counts[kind]))))
     if restarts := outcome.record.restarts:
-        table.caption = "ended by themselves: " + ", ".join(f"{name} {count}" for name, count in restarts.items())
+        table.caption = "ended by themselves: " + ", ".join(f"{name} {clock(at)}" for name, at in restarts)
     return table

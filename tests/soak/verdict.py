@@ -12,8 +12,8 @@ from tests.soak.plan import Plan, all_kinds
 from tests.soak.record import Record, Said
 from wechat_bridge.model import keys
 
-KILL_SECONDS = 60.0
-"""A batch written to a poll that was open when its process was killed is noticed at the next poll, at most so late."""
+HELD_SECONDS = 15.0
+"""A poll worker may hold a batch so long before it is durable: as long as one try to reach MongoDB takes."""
 
 
 @dataclass
@@ -39,6 +39,7 @@ def judge(plan: Plan, record: Record, evidence: Evidence) -> Verdict:
     verdict.violations += record.complaints
     verdict.violations += [*_open_ends(record, evidence), *_of_sends(evidence), *_of_polls(evidence)]
     verdict.violations += [f"an error nobody expected, in {crash}" for crash in evidence.crashes]
+    verdict.violations += _of_scripts(plan, evidence)
     missing = [kind for kind in all_kinds() if plan.times(kind) > record.counts()[kind]]
     verdict.violations += [f"this kind of fault did not happen as often as planned: {kind}" for kind in missing]
     return verdict
@@ -107,18 +108,27 @@ def _judge_missing(plan: Plan, record: Record, evidence: Evidence, verdict: Verd
 
 
 def _excuse(record: Record, evidence: Evidence, message_id: str) -> str:
-    """Say why a server that hands out only once has lost a message, where nobody could have helped it."""
-    dead = [batch for stats in evidence.stats.values() for batch in stats["lost_batches"]]
-    if any(message_id in batch["message_ids"] for batch in dead):
-        return "written to a dead connection"
+    """Say why a server that hands out only once has lost a message, where nobody could have helped it.
+
+    Nothing is excused by a SIGTERM: only a poll worker that ended at once takes a batch with it.
+    """
     if message_id in record.spilled_and_flushed:
         return "spilled to Redis while MongoDB was away, and flushed there"
-    batch = _unacknowledged(evidence).get(message_id)
-    if batch is None:
-        return ""
+    for name in ("lost_batches", "unacknowledged_batches"):
+        for batch in (batch for stats in evidence.stats.values() for batch in stats[name]):
+            if message_id in batch["message_ids"]:
+                end = _sudden_end(record, batch["at"])
+                return f"{name.replace('_', ' ')}, {end}" if end else ""
+    return ""
+
+
+def _sudden_end(record: Record, at: float) -> str:
+    """Say which end of a poll worker may have met a batch of this time; empty when there was none."""
     kills = [fault.began for fault in record.injected if fault.kind == "kill poll"]
-    was_killed = any(-1.0 <= killed - batch["at"] <= KILL_SECONDS for killed in kills)
-    return "in the hands of a poll worker that was killed" if was_killed else ""
+    if any(-1.0 <= began - at <= HELD_SECONDS for began in kills):
+        return "a poll worker was killed"
+    by_themselves = [found for name, found in record.restarts if name.startswith("poll")]
+    return "a poll worker ended by itself" if any(-1.0 <= found - at <= HELD_SECONDS for found in by_themselves) else ""
 
 
 def _open_ends(record: Record, evidence: Evidence) -> Iterator[str]:
@@ -140,6 +150,14 @@ def _of_sends(evidence: Evidence) -> Iterator[str]:
         known = evidence.acknowledged.get(send["client_id"], [])
         if any(at < send["at"] for at in known):
             yield f"sent again though known to be accepted: {send['client_id']} {send['text']!r}"
+
+
+def _of_scripts(plan: Plan, evidence: Evidence) -> Iterator[str]:
+    """A scripted answer is a fault only once a send has met it."""
+    planned = sum(plan.times(kind) for kind in ("send HTTP 500", "send refused", "send cut before"))
+    met = sum(send["refused"] == "scripted" for send in evidence.sends)
+    if met < planned:
+        yield f"of {planned} sends that were to be refused or cut only {met} were"
 
 
 def _of_polls(evidence: Evidence) -> Iterator[str]:

@@ -25,6 +25,7 @@ from wechat_bridge.store.conversations import ConversationStore
 from wechat_bridge.store.dead_letters import DeadLetterStore
 from wechat_bridge.store.inbox import InboxStore
 from wechat_bridge.store.ledger import Document, to_document
+from wechat_bridge.store.retention import RetentionStore
 from wechat_bridge.store.turns import TurnStore
 from wechat_bridge.store.vault import Vault
 from wechat_bridge.store.workers import WorkerStore
@@ -48,6 +49,7 @@ class BigLedger:
     turns: TurnStore
     dead_letters: DeadLetterStore
     workers: WorkerStore
+    retention: RetentionStore
     now: datetime
 
     @classmethod
@@ -64,6 +66,7 @@ class BigLedger:
             TurnStore(database),
             DeadLetterStore(database),
             WorkerStore(database),
+            RetentionStore(database),
             LedgerClock(client).now(),
         )
         with MongoClient[Document](url) as patient:
@@ -85,6 +88,7 @@ class BigLedger:
             "turns": TurnStore,
             "dead_letters": DeadLetterStore,
             "workers": WorkerStore,
+            "retention": RetentionStore,
         }
 
     def after(self, seconds: float) -> datetime:

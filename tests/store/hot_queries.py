@@ -129,6 +129,11 @@ def _live_chats() -> list[str]:
     return [keys.chat_id("channel", f"live-{number}") for number in range(20)]
 
 
+def _old(big: BigLedger) -> tuple[datetime, datetime]:
+    """A window of times in which there is nothing."""
+    return big.now - timedelta(days=40), big.now - timedelta(days=32)
+
+
 def _stuck_since(big: BigLedger) -> tuple[datetime, datetime]:
     return datetime(2000, 1, 1, tzinfo=big.now.tzinfo), big.now - timedelta(seconds=15)
 
@@ -229,6 +234,20 @@ SWEEP: dict[str, Case] = {
     "workers.forget": _of(lambda big: big.workers.forget(big.after(-3_600))),
     "inbox.waiting_chats": _of(lambda big: big.inbox.waiting_chats(*_stuck_since(big))),
 }
+RETENTION: dict[str, Case] = {
+    "retention.rows_with_body": _of(lambda big: big.retention.rows_with_body(*_old(big))),
+    "retention.rows": _of(lambda big: big.retention.rows(*_old(big))),
+    "retention.turns": _of(lambda big: big.retention.turns(*_old(big))),
+    "retention.conversations": _of(lambda big: big.retention.conversations(*_old(big))),
+    "retention.letters": _of(lambda big: big.retention.letters(*_old(big))),
+    "retention.needed": _turn(_opened, lambda big, opened: big.retention.needed([opened.id])),
+    "retention.needed_conversations": _of(lambda big: big.retention.needed_conversations(_live_chats())),
+    "retention.strip_rows": _of(lambda big: big.retention.strip_rows(["channel:done-50", "channel:done-51"])),
+    "retention.remove_rows": _of(lambda big: big.retention.remove_rows(["channel:live-1", "channel:gone"])),
+    "retention.remove_turns": _of(lambda big: big.retention.remove_turns(["gone", "gone too"])),
+    "retention.remove_conversation": _of(lambda big: big.retention.remove_conversation("gone", 1)),
+    "retention.remove_letters": _of(lambda big: big.retention.remove_letters(["gone", "gone too"])),
+}
 HEALTH: dict[str, Case] = {
     "channels.logged_in": _of(lambda big: big.channels.logged_in()),
     "turns.active": _of(lambda big: big.turns.active()),
@@ -238,7 +257,7 @@ HEALTH: dict[str, Case] = {
     "dead_letters.waiting": _of(lambda big: big.dead_letters.waiting()),
 }
 
-HOT: dict[str, Case] = SEED | POLL | INTAKE | FLUSH | REPLY | DELIVER | SWEEP | HEALTH
+HOT: dict[str, Case] = SEED | POLL | INTAKE | FLUSH | REPLY | DELIVER | SWEEP | RETENTION | HEALTH
 
 RARE = {
     "channels.add", "channels.all", "channels.log_in", "channels.set_enabled",  # an operator's commands

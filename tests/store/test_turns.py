@@ -239,3 +239,12 @@ def test_a_ring_is_not_noted_on_a_turn_that_moved_on_meanwhile(turns: TurnStore,
     claim(turns, given.id)
     turns.rang(given, NOW + 99 * SECOND)
     assert stored(turns, given.id).ring_at == LEASE
+
+
+def test_a_ring_is_not_noted_on_a_turn_that_was_closed_meanwhile(turns: TurnStore, share_id: str) -> None:
+    mine = claimed(turns, share_id)
+    turns.finish(mine, TurnState.DEAD, NOW, {})
+    dead = stored(turns, mine.id)
+    turns.close(mine.id, NOW)
+    turns.rang(dead, NOW + 99 * SECOND)
+    assert stored(turns, mine.id).ring_at is None

@@ -29,9 +29,9 @@ def _since(text: str) -> datetime:
         raise typer.BadParameter(f"{text!r} should be like 30min, 2h, 7d or 2026-11-30T12:00:00Z") from None
 
 
-def _rate(text: str) -> float:
+def _rate(text: str | float) -> float:
     try:
-        return per_second(text)
+        return per_second(str(text))  # the default is parsed, too
     except ValueError:
         raise typer.BadParameter(f"{text!r} should be like 5/s") from None
 

@@ -65,10 +65,10 @@ def _apologise(bridge: Bridge, turn: Turn) -> None:
         return
     if not bridge.turns.mark_apologized(turn.id):
         return
-    account = bridge.channels.vault.open(channel.sealed_account)
     client_id = keys.client_id(turn.id, -1)
     token = conversation.context_token if conversation.context_epoch == channel.epoch else ""
     try:
+        account = bridge.channels.vault.open(channel.sealed_account)
         bridge.alive.check()
         if bridge.conversations.take_send(turn.chat_id, conversation.context_token):
             door = bridge.doors[channel.kind]

@@ -14,7 +14,7 @@ from wechat_bridge.flow.quotes import with_quotes
 from wechat_bridge.flow.ring import ring_turn
 from wechat_bridge.model.characters import without_lone_surrogates
 from wechat_bridge.model.chunks import split
-from wechat_bridge.model.message import in_order
+from wechat_bridge.model.message import InboxRow, in_order
 from wechat_bridge.model.outcome import Done, Outcome
 from wechat_bridge.model.question import question_text
 from wechat_bridge.model.turn import EngineCall, Turn, TurnState, chunks_of
@@ -36,14 +36,16 @@ def generate_reply(bridge: Bridge, turn_id: str) -> Outcome:
         return Done()
     try:
         rows = in_order(bridge.inbox.claim(turn.message_ids, turn.id))
-        if not rows:
-            return _skip(bridge, turn, "already answered")
-        turn.question = question_text(with_quotes(bridge, rows))
-        answer, call = _ask(bridge, turn, turn.question)
+        answered = _answer(bridge, turn, rows) if rows else None
     except BridgeError as error:
         return failed(bridge, turn, error)
-    later = partial(_store, bridge, turn, answer, call)
+    later = partial(_store, bridge, turn, *answered) if answered else partial(_skip, bridge, turn, "already answered")
     return or_later(bridge, f"answer {turn.id}", later)
+
+
+def _answer(bridge: Bridge, turn: Turn, rows: list[InboxRow]) -> tuple[Answer, EngineCall]:
+    turn.question = question_text(with_quotes(bridge, rows))
+    return _ask(bridge, turn, turn.question)
 
 
 def _ask(bridge: Bridge, turn: Turn, text: str) -> tuple[Answer, EngineCall]:

@@ -22,6 +22,10 @@ BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
 
 WINDOWS_A_PASS = 10
 NARROWEST = timedelta(seconds=1)
+AMONG_MANY = timedelta(hours=6)
+"""The widest window in times of which many documents are kept, which the ledger has to walk through as well."""
+AMONG_FEW = timedelta(days=8)
+"""The widest window in times of which nearly everything has gone."""
 REST = timedelta(hours=1)
 """Between two walks through the same times: what was needed then may not be any more."""
 
@@ -74,9 +78,8 @@ class Retention:
     """One per process; several at once are harmless."""
 
     def __init__(self) -> None:
-        day, hour = timedelta(days=1), timedelta(hours=1)
-        self._bodies = Walk(_bodies, hour)
-        self._memories = [Walk(visit, day) for visit in (_rows, _turns, _letters, _conversations)]
+        self._bodies = Walk(_bodies, AMONG_MANY)
+        self._memories = [Walk(visit, AMONG_FEW) for visit in (_rows, _turns, _letters, _conversations)]
 
     def go_on(self, bridge: Bridge) -> bool:
         """Do a little of it; True when there is more to look after now."""

@@ -222,7 +222,7 @@ class TurnStore:
     def rang(self, turn: Turn, next_ring_at: datetime) -> None:
         """Note that the sweep rang for a waiting turn."""
         self.collection.update_one(
-            {"_id": turn.id, "fence": turn.fence, "state": turn.state.value},
+            {"_id": turn.id, "fence": turn.fence, "state": turn.state.value, "open": True},
             {"$set": {"ring_at": next_ring_at}, "$inc": {"rings": 1}},
         )
 

@@ -1,4 +1,4 @@
-"""The worker's consumer: what it refuses is kept as a dead letter before it leaves the broker.
+"""The worker's consumer: it outlives a Redis that restarts, and keeps what it refuses as a dead letter.
 
 Celery acknowledges or rejects such messages without calling any task's ``on_failure``, and on Redis both delete them.
 """
@@ -19,6 +19,17 @@ log = logger(__name__)
 
 class DeadLetterConsumer(Consumer):
     """Keeps a refused message, then does what Celery does with it."""
+
+    def on_connection_error_after_connected(self, exc: Exception) -> None:
+        """Redis went away: let the connection go and connect again.
+
+        Closing a channel that holds a countdown asks kombu 5.7's lost connection for its address, and the
+        AttributeError that follows would end the worker.
+        """
+        try:
+            super().on_connection_error_after_connected(exc)
+        except AttributeError as error:
+            log.warning("broken_connection_dropped", error=str(error))
 
     def on_decode_error(self, message: Any, exc: Exception) -> None:
         """The body cannot be decoded, or its content type is not accepted."""

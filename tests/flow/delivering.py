@@ -1,0 +1,41 @@
+"""Steps that tests of deliveries share."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from tests.support.world import World
+from wechat_bridge.flow import deliver, reply
+from wechat_bridge.model.outcome import Outcome
+from wechat_bridge.model.turn import ChunkState, Turn
+
+
+def generated(world: World, *texts: str) -> Turn:
+    """A turn of ann whose answer is stored."""
+    world.receive(*(world.text(text) for text in texts or ("hello",)))
+    world.make_due()
+    turn = world.flush()
+    assert turn is not None
+    reply.generate_reply(world.bridge, turn.id)
+    return world.turn(turn.id)
+
+
+def send(world: World, turn: Turn) -> Outcome:
+    """Answer the doorbell of a delivery, as if its time had come."""
+    past = world.bridge.clock.now() - timedelta(seconds=1)
+    world.bridge.turns.collection.update_one(
+        {"_id": turn.id, "state": "generated"}, {"$set": {"next_attempt_at": past}}
+    )
+    return deliver.deliver_reply(world.bridge, turn.id)
+
+
+def states(world: World, turn: Turn) -> list[ChunkState]:
+    """The states of a turn's chunks."""
+    return [chunk.state for chunk in world.turn(turn.id).chunks]
+
+
+def sends_left(world: World) -> int:
+    """What is left of ann's send budget."""
+    conversation = world.bridge.conversations.get(world.chat())
+    assert conversation is not None
+    return conversation.sends_left

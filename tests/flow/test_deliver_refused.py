@@ -1,0 +1,227 @@
+"""Sends that WeChat refuses or pauses: kept, visible, and sent by themselves as soon as WeChat allows."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from tests.flow.delivering import generated, send, sends_left, states
+from tests.support.doorbells import taken
+from tests.support.variations import OwnDoor, door, setting, using
+from tests.support.world import World
+from wechat_bridge.errors import (
+    BridgeError,
+    NotConfigured,
+    PlatformBusy,
+    PlatformUnavailable,
+    SendRefused,
+    SessionExpired,
+)
+from wechat_bridge.flow import reply
+from wechat_bridge.flow.login import complete_login
+from wechat_bridge.model import keys
+from wechat_bridge.model.channel import Account, Login
+from wechat_bridge.model.outcome import Done, GiveUp, Park, RetryIn
+from wechat_bridge.model.turn import Chunk, ChunkState, Turn, TurnState
+
+
+@pytest.mark.parametrize("field", ["ret", "errcode", "both"])
+@pytest.mark.parametrize("errmsg", ["prepare failed", ""])
+def test_a_refused_send_is_not_tried_again_and_waits_for_the_person(world: World, field: str, errmsg: str) -> None:
+    world.control.set_options(world.bot_id, text_limit_bytes=1, refusal_field=field, refusal_errmsg=errmsg)
+    turn = generated(world)
+    assert send(world, turn) == Park("send_refused")
+    parked = world.turn(turn.id)
+    assert (parked.state, parked.park_reason, parked.open) == (TurnState.PARKED, "send_refused", True)
+    assert "-2" in (parked.error or "")
+    assert send(world, turn) == Done()
+    assert len(world.control.sends(world.bot_id)) == 1
+    assert states(world, turn) == [ChunkState.WAITING]
+
+
+def test_a_newer_message_releases_a_refused_reply_and_is_answered_after_it(world: World) -> None:
+    refusing, own = door(world, SendRefused(-2, "prepare failed"))
+    turn = generated(refusing, "first")
+    send(refusing, turn)
+    newer = world.text("second")
+    world.receive(newer)
+    world.make_due()
+    world.flush()
+    assert [each.args for each in taken(world, "deliver")][-1] == [turn.id]
+    assert world.answer(turn).state is TurnState.SENT
+    following = world.flush()
+    assert following is not None
+    world.answer(following)
+    assert world.delivered() == ["first", "second"]
+    assert {row["context_token"] for row in world.control.sends(world.bot_id)} == {newer.context_token}
+    assert len(own.sent) == 1
+
+
+def test_a_refused_reply_is_not_released_twice_by_one_message(world: World) -> None:
+    """WeChat lengthens its pause with every attempt."""
+    refusing, own = door(world, *[SendRefused(-2, "prepare failed")] * 9)
+    turn = generated(refusing, "first")
+    send(refusing, turn)
+    refusing.receive(world.text("second"))
+    for _ in range(4):
+        refusing.make_due()
+        refusing.flush()
+        send(refusing, turn)
+    assert len(own.sent) == 2
+    assert world.turn(turn.id).state is TurnState.PARKED
+
+
+def test_a_reply_refused_again_after_three_newer_messages_is_given_up(world: World) -> None:
+    refusing, own = door(world, *[SendRefused(-2, "prepare failed")] * 9)
+    turn = generated(refusing, "first")
+    outcomes = [send(refusing, turn)]
+    for number in range(3):
+        refusing.receive(world.text(f"more {number}"))
+        refusing.make_due()
+        refusing.flush()
+        outcomes.append(send(refusing, turn))
+    assert outcomes[:3] == [Park("send_refused")] * 3
+    assert outcomes[3] == GiveUp("send_refused: refused again after 3 releases")
+    assert len(own.sent) == 4
+    assert world.turn(turn.id).failed_stage == "deliver"
+
+
+def test_the_end_of_the_session_parks_the_reply_and_asks_for_a_login(world: World) -> None:
+    turn = generated(world)
+    world.control.expire_token(world.bot_id)
+    assert send(world, turn) == Park("login_needed")
+    assert world.channel.status_reason == "login_needed"
+    assert len(world.control.sends(world.bot_id)) == 0
+
+
+def test_a_reply_that_waits_for_a_login_is_not_released_by_a_message_and_never_given_up(world: World) -> None:
+    turn = generated(world)
+    world.control.expire_token(world.bot_id)
+    send(world, turn)
+    for number in range(5):
+        world.receive(world.text(f"more {number}"))
+        world.make_due()
+        world.flush()
+        send(world, turn)
+    parked = world.turn(turn.id)
+    assert (parked.state, parked.releases) == (TurnState.PARKED, 0)
+
+
+def test_a_login_in_the_moment_of_the_refusal_lets_the_reply_go_out_by_itself(world: World) -> None:
+    turn = generated(world)
+    bot = world.control.create_bot()
+    world.control.set_options(bot["bot_id"], check_context_token=False)
+
+    class Relogged(OwnDoor):
+        """Is told -14 for the old login while the new one is being made."""
+
+        def send_text(self, *args: object) -> str | None:
+            """Log in, then fail for the old login."""
+            account = Account(token=bot["token"], account_id=bot["bot_id"], base_url=world.control.base_url)
+            complete_login(world.bridge, world.share_id, Login(account=account, owner_user_id=bot["user_id"]))
+            raise SessionExpired("-14")
+
+    send(using(world, doors=dict.fromkeys(world.bridge.doors, Relogged())), turn)
+    assert world.channel.status == "online"
+    assert world.turn(turn.id).state is TurnState.GENERATED
+    send(world, turn)
+    assert world.delivered() == ["hello"]
+    assert world.control.sends(bot["bot_id"])[0]["context_token"] == ""  # that of the old login is not sent
+
+
+def test_a_channel_that_asks_for_a_pause_gets_it_from_every_worker(world: World) -> None:
+    busy, own = door(world, PlatformBusy("-13", retry_after_seconds=60.0))
+    first = generated(busy)
+    world.receive(world.text("from bob", name="bob"))
+    world.make_due("bob")
+    second = world.flush("bob")
+    assert second is not None
+    reply.generate_reply(world.bridge, second.id)
+    outcome = send(busy, first)
+    assert isinstance(outcome, RetryIn)
+    assert outcome.seconds >= 60
+    blocked = send(busy, second)
+    assert isinstance(blocked, RetryIn)
+    assert 55 <= blocked.seconds <= 60
+    assert len(own.sent) == 1
+    waiting = world.turn(second.id)
+    assert (waiting.state, waiting.deliver_attempts) == (TurnState.GENERATED, 0)  # not its fault
+    world.bridge.channels.collection.update_one({"_id": world.share_id}, {"$set": {"send_blocked_until": None}})
+    assert [send(busy, first), send(busy, second)] == [Done(), Done()]
+    assert own.texts == ["hello", "hello", "from bob"]
+
+
+def test_a_short_pause_is_waited_for(world: World) -> None:
+    soon = world.bridge.clock.after(0.1)
+    world.bridge.channels.block_sends(world.share_id, world.channel.epoch, soon)
+    assert world.answer(generated(world)).state is TurnState.SENT
+    assert world.control.sends(world.bot_id)[0]["at"] >= soon.timestamp() - 0.05
+
+
+def test_an_error_that_will_come_again_gives_the_reply_up(world: World) -> None:
+    turn = generated(world)
+    world.bridge.channels.collection.update_one({"_id": world.share_id}, {"$set": {"sealed_account": "garbage"}})
+    outcome = send(world, turn)
+    assert isinstance(outcome, GiveUp)
+    assert world.turn(turn.id).error_class == NotConfigured.__name__
+
+
+@pytest.mark.parametrize("error", [SendRefused(-2, "x"), PlatformUnavailable("x")], ids=lambda error: str(error)[:9])
+def test_no_token_is_in_what_is_stored_about_a_failure(world: World, error: BridgeError) -> None:
+    account = world.bridge.channels.vault.open(world.channel.sealed_account or "")
+    refusing, _ = door(world, error)
+    turn = generated(refusing)
+    send(refusing, turn)
+    assert account.token not in world.turn(turn.id).model_dump_json()
+
+
+# the budget
+
+
+def with_chunks(world: World, turn: Turn, count: int) -> None:
+    """Give a turn so many chunks."""
+    chunks = [Chunk(client_id=keys.client_id(turn.id, number), text=f"c{number}") for number in range(count)]
+    changes = {"chunks": [chunk.model_dump() for chunk in chunks]}
+    world.bridge.turns.collection.update_one({"_id": turn.id}, {"$set": changes})
+
+
+def test_the_eleventh_chunk_waits_for_the_person_and_goes_out_with_their_next_message(world: World) -> None:
+    quick = setting(world, "reply", pacing_seconds=0.0)
+    turn = generated(quick)
+    with_chunks(quick, turn, 12)
+    assert send(quick, turn) == Park("send_budget")
+    assert len(world.delivered()) == 10
+    assert sends_left(world) == 0
+    assert send(quick, turn) == Done()
+    world.receive(world.text("go on"))
+    world.make_due()
+    quick.flush()
+    assert send(quick, turn) == Done()
+    assert world.delivered() == [f"c{number}" for number in range(12)]
+    assert {row["refused"] for row in world.control.sends(world.bot_id)} == {""}
+
+
+def test_a_repeat_does_not_release_it(world: World) -> None:
+    quick = setting(world, "reply", pacing_seconds=0.0)
+    message = world.text("hello")
+    world.receive(message)
+    world.make_due()
+    turn = world.flush()
+    assert turn is not None
+    reply.generate_reply(quick.bridge, turn.id)
+    with_chunks(quick, turn, 11)
+    send(quick, turn)
+    world.receive(message.model_copy(update={"context_token": "another"}))
+    world.make_due()
+    quick.flush()
+    assert world.turn(turn.id).state is TurnState.PARKED
+    assert len(world.delivered()) == 10
+
+
+def test_a_day_after_the_last_message_nothing_is_sent(world: World) -> None:
+    turn = generated(world)
+    long_ago = world.bridge.clock.now() - timedelta(hours=24, seconds=1)
+    world.bridge.conversations.collection.update_one({"_id": world.chat()}, {"$set": {"context_at": long_ago}})
+    assert send(world, turn) == Park("send_budget")
+    assert world.control.sends(world.bot_id) == []
