@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from typing import Any
@@ -12,7 +11,9 @@ from wechat_bridge.errors import BridgeError, LedgerUnavailable, OwnerStale, Pla
 from wechat_bridge.flow import intake, spill
 from wechat_bridge.flow.chain import chain_next_poll, jittered
 from wechat_bridge.flow.context import Bridge
-from wechat_bridge.model.channel import Account, Channel, ChannelStatus, StatusReason
+from wechat_bridge.flow.link import Link
+from wechat_bridge.flow.poll_failures import in_error, poll_failed, session_expired
+from wechat_bridge.model.channel import Channel, ChannelStatus, StatusReason
 from wechat_bridge.observe import alerts, metrics
 from wechat_bridge.observe.logging import logger
 from wechat_bridge.store.clock import boot_seconds
@@ -22,23 +23,6 @@ log = logger(__name__)
 LINK_SLACK_SECONDS = 60.0
 STALE_RETRY_SECONDS = 2.0
 FRESH_LOCK_SECONDS = 1.0
-
-
-@dataclass
-class Link:
-    """A link being served: the channel as it was read when the link was taken, and what moves with each poll."""
-
-    channel: Channel
-    account: Account
-    cursor: str
-    hold_hint_seconds: float | None
-    suspect_polls: int
-    held_at: float
-
-    @property
-    def share_id(self) -> str:
-        """The channel's name."""
-        return self.channel.id
 
 
 class Slice(Enum):
@@ -92,7 +76,7 @@ def _link(bridge: Bridge, channel: Channel) -> Link | None:
         account = bridge.channels.vault.open(channel.sealed_account or "")
     except BridgeError as error:
         log.warning("credentials_unreadable", share_id=channel.id, error=str(error))
-        bridge.channels.record_poll(channel, _error(StatusReason.LOGIN_NEEDED, str(error)))
+        bridge.channels.record_poll(channel, in_error(StatusReason.LOGIN_NEEDED, str(error)))
         chain_next_poll(bridge, channel.id, channel.generation, None)
         return None
     return Link(channel, account, channel.sync_buf, channel.hold_hint_seconds, channel.suspect_polls, boot_seconds())
@@ -143,10 +127,10 @@ def _poll_once(bridge: Bridge, link: Link) -> Next:
     except PollCut:
         return 0.0
     except SessionExpired as error:
-        return _session_expired(bridge, link, error)
+        return session_expired(bridge, link, error)
     except PlatformUnavailable as error:
         metrics.polls_total.labels("failed").inc()
-        return _failed(bridge, link, error)
+        return poll_failed(bridge, link, error)
     metrics.polls_total.labels("messages" if answer.messages else "empty").inc()
     try:
         intake.store(bridge, link.channel, answer.messages, "poll")
@@ -198,38 +182,3 @@ def _count_suspect(bridge: Bridge, link: Link, answer: PollAnswer) -> int:
     elif not answer.suspect:
         alerts.clear("login_suspect", link.share_id)
     return link.suspect_polls
-
-
-def _session_expired(bridge: Bridge, link: Link, error: SessionExpired) -> float | None:
-    """WeChat ended the session: no probe, replies are kept. A newer login is left alone."""
-    if bridge.channels.require_login(link.share_id, link.channel.epoch, str(error)):
-        alerts.raise_("login_needed", link.share_id, f"run: wechat-bridge channel login {link.share_id}")
-    current = bridge.channels.get(link.share_id)
-    return 0.0 if current and current.is_pollable else None
-
-
-def _failed(bridge: Bridge, link: Link, error: PlatformUnavailable) -> float | None:
-    """Count a failure; the last one of the window stops the channel until a probe is due."""
-    poll = bridge.settings.poll
-    log.warning("poll_failed", share_id=link.share_id, error=str(error))
-    if not bridge.channels.record_poll(link.channel, {"last_error": str(error)}):
-        return 0.0  # of an old login or link: it says nothing about those that go on
-    if link.channel.status is ChannelStatus.ERROR:
-        delay = min(2 * (link.channel.probe_delay_seconds or poll.probe_first_seconds), poll.probe_most_seconds)
-        _stop_until_probe(bridge, link, error, delay)
-        return None
-    if bridge.locks.count_failure(link.share_id, poll.failure_window_seconds) >= poll.failure_limit:
-        alerts.raise_("poll_failures", link.share_id, f"{poll.failure_limit} polls failed, the last one: {error}")
-        _stop_until_probe(bridge, link, error, poll.probe_first_seconds)
-        return None
-    return jittered(bridge, poll.failure_delay_seconds)
-
-
-def _stop_until_probe(bridge: Bridge, link: Link, error: PlatformUnavailable, delay_seconds: float) -> None:
-    probe_at = bridge.clock.after(jittered(bridge, delay_seconds))
-    changes = _error(StatusReason.FAILURES, str(error)) | {"probe_at": probe_at, "probe_delay_seconds": delay_seconds}
-    bridge.channels.record_poll(link.channel, changes)
-
-
-def _error(reason: StatusReason, error: str) -> dict[str, Any]:
-    return {"status": ChannelStatus.ERROR.value, "status_reason": reason.value, "last_error": error}

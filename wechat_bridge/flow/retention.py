@@ -12,10 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 from wechat_bridge.errors import LedgerUnavailable
 from wechat_bridge.flow.context import Bridge
-from wechat_bridge.observe.logging import logger
 from wechat_bridge.store.retention import MOST
-
-log = logger(__name__)
 
 BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
 """Nothing in a ledger is older: there was no bridge."""
@@ -107,7 +104,13 @@ def _turns(bridge: Bridge, since: datetime, until: datetime) -> int:
 
 def _letters(bridge: Bridge, since: datetime, until: datetime) -> int:
     found = bridge.retention.letters(since, until)
-    return _look_after(bridge, [(row["_id"], row["_id"]) for row in found], bridge.retention.remove_letters)
+    failed_at = {row["_id"]: row["last_failure_at"] for row in found}
+
+    def remove(letter_ids: list[str]) -> None:
+        for letter_id in letter_ids:
+            bridge.retention.remove_letter(letter_id, failed_at[letter_id])
+
+    return _look_after(bridge, [(letter_id, letter_id) for letter_id in failed_at], remove)
 
 
 def _look_after(bridge: Bridge, found: list[tuple[str, str | None]], remove: Callable[[list[str]], None]) -> int:
@@ -118,7 +121,6 @@ def _look_after(bridge: Bridge, found: list[tuple[str, str | None]], remove: Cal
         old = [each for each, turn_id in found if turn_id not in needed]
         if old:
             remove(old)
-            log.info("old_documents_removed", what=remove.__name__, count=len(old))
     return len(found)
 
 
