@@ -24,7 +24,7 @@ from tests.support.system import System
 from wechat_bridge.local.child import Child
 from wechat_bridge.simulators.ilink import BotCredentials
 
-SHORT_HOLD_SECONDS = 2.0
+SHORT_HOLD_SECONDS = 3.0
 SEED_SECONDS = 3.0
 WINDOW_SLICES = 7
 """The window is read in so many slices; how they differ says how noisy the run was."""
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     stage.add_arguments(parser)
     parser.add_argument("--channels", type=int, default=1000)
-    parser.add_argument("--threads", type=int, default=0, help="of the poll worker (default: one a channel)")
+    parser.add_argument("--threads", type=int, help="of the poll worker (default: a tenth more than channels)")
     parser.add_argument("--window-seconds", type=float, default=70.0)
     parser.add_argument("--floor", action="store_true", help="also run a bare requests loop with as many channels")
 
@@ -67,7 +67,7 @@ def _start(
 ) -> None:
     for bot in bots:
         running.control.set_options(bot["bot_id"], hold_seconds=SHORT_HOLD_SECONDS)
-    running.system.start_all(poll_threads=options.threads or options.channels)
+    running.system.start_all(poll_threads=options.threads or options.channels * 11 // 10)
     progress("poll, reply, ops and beat are alive")
     add_channels(running.system, bots, spread_seconds=options.hold_seconds)
     if floor_bots:

@@ -8,10 +8,11 @@ import pytest
 
 from tests.flow.delivering import generated, send, sends_left, states
 from tests.support.together import together
-from tests.support.variations import OwnDoor, door, engine, failing, process, setting, using
+from tests.support.variations import OwnDoor, door, engine, failing, process, setting, unanswered, using
 from tests.support.world import World
 from wechat_bridge.errors import LedgerUnavailable, OwnerStale, PlatformUnavailable
 from wechat_bridge.flow import deliver, reply
+from wechat_bridge.flow.sweep import Sweeper
 from wechat_bridge.flow.unfinished import Unfinished
 from wechat_bridge.model import keys
 from wechat_bridge.model.outcome import Done, GiveUp, RetryIn
@@ -172,6 +173,31 @@ def test_a_process_that_is_not_seen_alive_claims_nothing(world: World) -> None:
     with pytest.raises(OwnerStale):
         deliver.deliver_reply(process(world, "frozen", stale=True).bridge, turn.id)
     assert world.turn(turn.id) == turn
+
+
+def test_a_claim_of_which_nobody_heard_is_taken_back_and_does_not_count(three: World) -> None:
+    turn = generated(three)
+    with pytest.raises(LedgerUnavailable):
+        deliver.deliver_reply(unanswered(three, "turns", "claim", LedgerUnavailable("away")).bridge, turn.id)
+    three.bridge.unfinished.work_off()
+    stored = three.turn(turn.id)
+    assert (stored.state, stored.owner, stored.deliver_attempts) == (TurnState.GENERATED, None, 0)
+    assert send(three, turn) == Done()
+    assert len(three.delivered()) == 3
+
+
+@pytest.mark.parametrize("method", ["finish", "write_chunk", "release"])
+def test_a_write_of_which_nobody_heard_sends_nothing_twice(three: World, method: str) -> None:
+    own_door, own = door(three)
+    turn = generated(own_door)
+    lost = unanswered(own_door, "turns", method, LedgerUnavailable("away"))
+    deliver.deliver_reply(lost.bridge, turn.id)
+    three.bridge.unfinished.work_off()
+    send(own_door, turn)
+    Sweeper().sweep(three.bridge)
+    assert own.texts == ["first chunk...", "second chunk..", "third chunk"]
+    assert three.turn(turn.id).state is TurnState.SENT
+    assert not three.turn(turn.id).open
 
 
 def test_who_loses_the_claim_between_two_chunks_sends_no_further(three: World) -> None:

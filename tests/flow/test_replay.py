@@ -183,12 +183,12 @@ def test_a_replay_that_dies_after_opening_the_turn_is_brought_to_its_end_and_not
     dying = failing(world, "inbox", "reopen", LedgerUnavailable("away"))
     with pytest.raises(LedgerUnavailable):
         replay.replay(dying.bridge, turn.id, BY)
-    world.answer(turn)
-    assert world.row_state(message) == ("done", "")
+    assert world.answer(turn).state is TurnState.SENT
     assert letter_of(world, turn).waits
     with pytest.raises(ReplayRefused, match="completed"):
         replay.replay(world.bridge, turn.id, BY)
     assert not letter_of(world, turn).waits
+    assert world.row_state(message) == ("done", "")
 
 
 def test_looking_changes_nothing(world: World) -> None:

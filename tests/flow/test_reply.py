@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 
 from tests.support.doorbells import taken
 from tests.support.together import together
-from tests.support.variations import engine, failing, process, setting, using
+from tests.support.variations import engine, failing, process, setting, unanswered, using
 from tests.support.world import World
 from wechat_bridge.errors import (
     BridgeError,
@@ -228,6 +229,21 @@ def test_a_ledger_that_goes_away_before_the_engine_is_asked_gives_the_turn_back(
     assert isinstance(outcome, RetryIn)
     assert own_list.turn(turn.id).state is TurnState.QUEUED
     assert scripted.asked == []
+
+
+@pytest.mark.parametrize("lost", [unanswered, failing])
+def test_a_claim_of_which_nobody_heard_is_taken_back_and_does_not_count(
+    own_list: World, lost: Callable[[World, str, str, Exception], World]
+) -> None:
+    asking, scripted = engine(own_list, "the answer")
+    turn = opened(asking)
+    with pytest.raises(LedgerUnavailable):
+        reply.generate_reply(lost(asking, "turns", "claim", AWAY).bridge, turn.id)
+    own_list.bridge.unfinished.work_off()
+    stored = own_list.turn(turn.id)
+    assert (stored.state, stored.owner, stored.generate_attempts) == (TurnState.QUEUED, None, 0)
+    assert asking.answer(turn).state is TurnState.SENT
+    assert len(scripted.asked) == 1
 
 
 def test_an_answer_of_a_claim_that_was_taken_over_is_not_stored(own_list: World) -> None:

@@ -227,7 +227,7 @@ def test_a_window_too_much_for_the_ledger_is_tried_again_in_parts(world: World) 
 
         return call
 
-    away = failing(world, "retention", "rows", LedgerUnavailable("timeout"))
+    away = failing(world, "retention", "rows", LedgerUnavailable("timeout"))  # once
     retention = Retention()
     object.__setattr__(away.bridge.retention, "rows", remember(away.bridge.retention.rows))
     with pytest.raises(LedgerUnavailable):

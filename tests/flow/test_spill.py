@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from tests.support.variations import failing, setting, using
+from tests.support.variations import failing, using
 from tests.support.world import World
 from wechat_bridge.errors import BrokerUnavailable, LedgerUnavailable
 from wechat_bridge.flow import spill
@@ -14,13 +14,6 @@ from wechat_bridge.flow.sweep import Sweeper
 from wechat_bridge.model.message import InboundMessage
 
 AWAY = LedgerUnavailable("away")
-
-
-@pytest.fixture
-def quick(world: World) -> World:
-    """A channel whose idle polls are held for an instant, one poll a link."""
-    world.control.set_options(world.bot_id, hold_seconds=0.02)
-    return setting(world, "poll", polls_per_task=1)
 
 
 def keep(world: World, *messages: InboundMessage) -> None:

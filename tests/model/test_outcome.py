@@ -39,6 +39,8 @@ HOPELESS = [
     errors.ChannelExists("x"),
     errors.ChannelUnknown("x"),
     errors.AccountTaken("x"),
+    errors.DeadLetterUnknown("x"),
+    errors.ReplayRefused("x"),
     errors.TurnGivenUp("x"),
     errors.DocumentInvalid("x"),
 ]

@@ -33,6 +33,7 @@ class Evidence:
     turns: dict[str, Row]
     dead_letters: list[Row]
     acknowledged: dict[str, list[float]]
+    asked_again: list[str]
     crashes: list[str]
     dropped: set[str]
 
@@ -51,6 +52,7 @@ def collect(stage: Stage, record: Record) -> Evidence:
         turns={row["_id"]: row for row in bridge.turns.collection.find()},
         dead_letters=list(bridge.dead_letters.collection.find()),
         acknowledged=_acknowledged(lines),
+        asked_again=_asked_again(lines),
         crashes=sorted(f"{line['process']}: {_last_line(line)}" for line in lines if line["event"] == "task_crashed"),
         dropped={i for line in lines if line["event"] == "messages_dropped_at_stop" for i in line["message_ids"]},
     )
@@ -79,6 +81,16 @@ def _acknowledged(lines: list[Row]) -> dict[str, list[float]]:
             at = datetime.fromisoformat(line["timestamp"]).timestamp()
             found.setdefault(keys.client_id(line["turn_id"], line["number"]), []).append(at)
     return found
+
+
+def _asked_again(lines: list[Row]) -> list[str]:
+    """Return the turns whose engine was asked after their answer had been stored."""
+    stored: dict[str, str] = {}
+    for line in lines:
+        if line["event"] == "answer_stored":
+            stored[line["turn_id"]] = min(line["timestamp"], stored.get(line["turn_id"], line["timestamp"]))
+    called = [line for line in lines if line["event"] == "engine_called"]
+    return [line["turn_id"] for line in called if line["timestamp"] > stored.get(line["turn_id"], line["timestamp"])]
 
 
 def _last_line(line: Row) -> str:

@@ -63,6 +63,7 @@ def evidence(**changes: Any) -> Evidence:
         turns={row["_id"]: row for row in map(turn, SAID)},
         dead_letters=[],
         acknowledged={},
+        asked_again=[],
         crashes=[],
         dropped=set(),
     )
@@ -114,6 +115,7 @@ def test_what_a_user_should_not_see(texts: list[str], complaint: str) -> None:
         ({"stats": {BOT: STATS | {"overlap_count": 1, "overlaps": ["here"]}}}, "two living polls 1 times"),
         ({"cursors": {BOT: [0, 3, 1]}}, "moved back 1 times, first from 3 to 1"),
         ({"sends": SCRIPTED[1:]}, "of 15 sends that were to be refused or cut only 14 were"),
+        ({"asked_again": ["turn-0"]}, "the engine was asked again for turn-0"),
         ({"crashes": ["ops-1: KeyError"]}, "an error nobody expected, in ops-1: KeyError"),
     ],
 )

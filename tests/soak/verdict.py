@@ -39,6 +39,7 @@ def judge(plan: Plan, record: Record, evidence: Evidence) -> Verdict:
     verdict.violations += record.complaints
     verdict.violations += [*_open_ends(record, evidence), *_of_sends(evidence), *_of_polls(evidence)]
     verdict.violations += [f"an error nobody expected, in {crash}" for crash in evidence.crashes]
+    verdict.violations += [f"the engine was asked again for {turn_id}" for turn_id in evidence.asked_again]
     verdict.violations += _of_scripts(plan, evidence)
     missing = [kind for kind in all_kinds() if plan.times(kind) > record.counts()[kind]]
     verdict.violations += [f"this kind of fault did not happen as often as planned: {kind}" for kind in missing]
@@ -104,7 +105,8 @@ def _judge_missing(plan: Plan, record: Record, evidence: Evidence, verdict: Verd
         verdict.excused[excuse] += 1
         return
     verdict.lost.append(message)
-    verdict.violations.append(f"lost: {life(evidence, message)}")
+    how = "dropped at SIGTERM with both servers away" if message.message_id in evidence.dropped else "lost"
+    verdict.violations.append(f"{how}: {life(evidence, message)}")
 
 
 def _excuse(record: Record, evidence: Evidence, message_id: str) -> str:

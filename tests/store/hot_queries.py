@@ -246,7 +246,7 @@ RETENTION: dict[str, Case] = {
     "retention.remove_rows": _of(lambda big: big.retention.remove_rows(["channel:live-1", "channel:gone"])),
     "retention.remove_turns": _of(lambda big: big.retention.remove_turns(["gone", "gone too"])),
     "retention.remove_conversation": _of(lambda big: big.retention.remove_conversation("gone", 1)),
-    "retention.remove_letters": _of(lambda big: big.retention.remove_letters(["gone", "gone too"])),
+    "retention.remove_letter": _of(lambda big: big.retention.remove_letter("gone", big.now)),
 }
 HEALTH: dict[str, Case] = {
     "channels.logged_in": _of(lambda big: big.channels.logged_in()),

@@ -139,11 +139,11 @@ class Lockstep:
         """Store messages as one answer; this too is done in steps."""
         intake.store(self.world.bridge, self.world.channel, messages, "poll")
 
-    def answer_bells(self) -> None:
-        """Work like a worker: take doorbells that are due until there are none."""
+    def answer_bells(self, bridge: Bridge | None = None) -> None:
+        """Work like a worker (of another process, if it has a bridge of its own): take doorbells until none is due."""
         while self.bells.soon:
             verb, subject = self.bells.soon.pop(0)
-            VERBS[verb](self.world.bridge, subject)
+            VERBS[verb](bridge or self.world.bridge, subject)
 
     def run(self, *works: Callable[[], None]) -> None:
         """Let each worker do its work, then answer doorbells; afterwards one answers those that are left."""

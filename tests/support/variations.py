@@ -40,6 +40,20 @@ def failing(world: World, part: str, method: str, error: Exception, *, times: in
     return wrapping(world, part, method, call)
 
 
+def unanswered(world: World, part: str, method: str, error: Exception) -> World:
+    """The world in which one method of a part does its work once without its answer getting through."""
+    real = getattr(getattr(world.bridge, part), method)
+    calls = iter(range(10**9))
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        answer = real(*args, **kwargs)
+        if next(calls) == 0:
+            raise error
+        return answer
+
+    return wrapping(world, part, method, call)
+
+
 def wrapping(world: World, part: str, method: str, call: Callable[..., Any]) -> World:
     """The world in which one method of a part of the bridge is another function."""
     changed = copy.copy(getattr(world.bridge, part))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from celery import Celery
@@ -27,10 +28,10 @@ def task_of(broker_url: str) -> Iterator[TurnTask]:
         app.config_from_object("celeryconfig")
         app.conf.update(broker_url=broker_url, task_publish_retry=False)
 
-        @app.task(base=TurnTask, name="wechat_bridge.generate_reply")
-        def again(turn_id: str) -> Outcome:
+        def run(turn_id: str) -> Outcome:
             return RetryIn(1.0)
 
+        again = app.task(base=TurnTask, name="wechat_bridge.generate_reply")(run)
         again.push_request(id="t", args=("t",), kwargs={}, called_directly=False, retries=0, is_eager=False)
         yield again
         again.pop_request()
@@ -52,7 +53,8 @@ def test_a_turn_to_be_tried_again_is_a_countdown_doorbell(task: TurnTask) -> Non
 
 
 def test_a_retry_that_the_broker_does_not_take_is_no_failure_of_the_task(cut_off_task: TurnTask) -> None:
-    assert cut_off_task("t") is None
+    result: Any = TurnTask.__call__
+    assert result(cut_off_task, "t") is None
 
 
 def test_the_sweep_rings_for_a_retry_that_the_broker_did_not_take_and_nothing_is_given_up(world: World) -> None:

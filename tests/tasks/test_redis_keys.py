@@ -32,8 +32,8 @@ UNTIL_DRAINED = {redis_keys.SPILLED, redis_keys.DEAD_SPILL}
 def ownerless(client: RedisClient) -> list[str]:
     """Keys that nobody would ever remove."""
     lasting = [key for key in cast("list[str]", list(client.scan_iter())) if client.ttl(key) == -1]
-    spills = {redis_keys.spill(share_id) for share_id in client.smembers(redis_keys.SPILLED)}
-    owned = BROKER_OWNED | UNTIL_DRAINED | spills
+    spilled = cast("set[str]", client.smembers(redis_keys.SPILLED))
+    owned = BROKER_OWNED | UNTIL_DRAINED | {redis_keys.spill(share_id) for share_id in spilled}
     return sorted(key for key in lasting if key not in owned and not key.startswith(BINDINGS))
 
 

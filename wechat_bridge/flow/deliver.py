@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from wechat_bridge.channels.base import PollingDoor
 from wechat_bridge.errors import BridgeError, PlatformBusy, RefusedError, SendBudgetExhausted, SessionExpired
+from wechat_bridge.flow.claim import claim_turn
 from wechat_bridge.flow.close import close_turn
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.failure import failed, postpone
@@ -43,10 +44,7 @@ class ClaimLost(Exception):
 def deliver_reply(bridge: Bridge, turn_id: str) -> Outcome:
     """Claim a generated turn and send what WeChat has not accepted yet. Raises OwnerStale before claiming."""
     bridge.alive.check()
-    now = bridge.clock.now()
-    turn = bridge.turns.claim(
-        turn_id, TurnState.GENERATED, TurnState.DELIVERING, bridge.owner, now, bridge.clock.after(LEASE_SECONDS)
-    )
+    turn = claim_turn(bridge, turn_id, TurnState.GENERATED, TurnState.DELIVERING, LEASE_SECONDS)
     if turn is None:
         return Done()
     try:

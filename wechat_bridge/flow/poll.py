@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import Enum
+from functools import partial
 from typing import Any
 
 from wechat_bridge.channels.base import PollAnswer, PollCut
@@ -13,6 +14,7 @@ from wechat_bridge.flow.chain import chain_next_poll, jittered
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.link import Link
 from wechat_bridge.flow.poll_failures import in_error, poll_failed, session_expired
+from wechat_bridge.model import keys
 from wechat_bridge.model.channel import Channel, ChannelStatus, StatusReason
 from wechat_bridge.observe import alerts, metrics
 from wechat_bridge.observe.logging import logger
@@ -59,12 +61,16 @@ def _take(bridge: Bridge, share_id: str, generation: int) -> Link | None:
     if not bridge.locks.take(share_id, bridge.owner, generation + 1):
         return None
     channel: Channel | None = None
+    claim, now = keys.new_token(), bridge.clock.now()
     try:
-        now = bridge.clock.now()
-        channel = bridge.channels.take_link(share_id, generation, bridge.owner, now, _link_deadline(bridge))
+        channel = bridge.channels.take_link(share_id, generation, bridge.owner, now, _link_deadline(bridge), claim)
         if channel is None:
             _end_if_not_pollable(bridge, share_id)
             return None
+    except LedgerUnavailable:
+        # The ledger may take the link for us all the same, a moment later; nobody would serve it until its deadline.
+        bridge.unfinished.add(f"take {claim}", partial(bridge.channels.untake_link, share_id, claim, now))
+        raise
     finally:
         if channel is None:
             bridge.locks.release(share_id, bridge.owner, generation + 1)

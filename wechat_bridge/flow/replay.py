@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from wechat_bridge.errors import BridgeError, DeadLetterUnknown, ReplayRefused
+from wechat_bridge.flow.close import ROWS_AFTER
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.ring import ring_turn
 from wechat_bridge.model.dead_letter import DeadLetter
@@ -36,7 +37,7 @@ def replay(bridge: Bridge, turn_id: str, by: str) -> str:
     Raises DeadLetterUnknown, and ReplayRefused when the turn is open or completed, when its letter was discarded, or
     while another turn of its conversation is open.
     """
-    _note_replayed(bridge, turn_id, by)
+    _finish_half_done(bridge, turn_id, by)
     turn, state = _replayable(bridge, turn_id)
     now = bridge.clock.now()
     ring_at = bridge.clock.after(bridge.settings.sweep.ring_again_seconds)
@@ -92,11 +93,15 @@ def one_by_one(
             yield Handled(letter_id, str(error), error)
 
 
-def _note_replayed(bridge: Bridge, turn_id: str, by: str) -> None:
-    """A replay whose process ended between opening the turn and noting it is noted now."""
+def _finish_half_done(bridge: Bridge, turn_id: str, by: str) -> None:
+    """A replay whose process ended just after it had opened the turn: give the rows back, and note it."""
     turn = bridge.turns.get(turn_id)
-    if turn is not None and turn.state is not TurnState.DEAD:
-        bridge.dead_letters.mark_replayed(turn_id, by, bridge.clock.now())
+    if turn is None or turn.state is TurnState.DEAD:
+        return
+    bridge.inbox.reopen(turn_id)
+    if not turn.open:
+        bridge.inbox.close(turn_id, ROWS_AFTER[turn.state], turn.error or "")
+    bridge.dead_letters.mark_replayed(turn_id, by, bridge.clock.now())
 
 
 def _replayable(bridge: Bridge, turn_id: str) -> tuple[Turn, TurnState]:

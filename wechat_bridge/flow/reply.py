@@ -7,6 +7,7 @@ from functools import partial
 
 from wechat_bridge.engines.base import Answer, Engine, Question
 from wechat_bridge.errors import BridgeError, NotConfigured
+from wechat_bridge.flow.claim import claim_turn
 from wechat_bridge.flow.close import close_turn
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.failure import failed, or_later
@@ -30,8 +31,8 @@ LEASE_SLACK_SECONDS = 30.0
 def generate_reply(bridge: Bridge, turn_id: str) -> Outcome:
     """Claim a queued turn, ask its engine, store the answer, ring the delivery. Raises OwnerStale before claiming."""
     bridge.alive.check()
-    lease = bridge.clock.after(bridge.settings.reply.engine_deadline_seconds + LEASE_SLACK_SECONDS)
-    turn = bridge.turns.claim(turn_id, TurnState.QUEUED, TurnState.GENERATING, bridge.owner, bridge.clock.now(), lease)
+    lease_seconds = bridge.settings.reply.engine_deadline_seconds + LEASE_SLACK_SECONDS
+    turn = claim_turn(bridge, turn_id, TurnState.QUEUED, TurnState.GENERATING, lease_seconds)
     if turn is None:
         return Done()
     try:

@@ -61,10 +61,13 @@ class ChannelStore:
 
     @ledger_call
     def take_link(
-        self, share_id: str, generation: int, owner: str, now: datetime, deadline: datetime
+        self, share_id: str, generation: int, owner: str, now: datetime, deadline: datetime, claim: str | None = None
     ) -> Channel | None:
-        """Take the link after ``generation`` for ``owner``; return the channel, or None when somebody else has it."""
-        claim = keys.new_token()
+        """Take the link after ``generation`` for ``owner``; return the channel, or None when somebody else has it.
+
+        A caller who gives the ``claim`` can give back a link that was taken without an answer.
+        """
+        claim = claim or keys.new_token()
         # An online channel has no probe_at, one in error has. Without $or: it makes SecantusDB 0.7 walk the collection.
         pollable = {
             "status": {"$in": [ChannelStatus.ONLINE.value, ChannelStatus.ERROR.value]},
@@ -88,6 +91,14 @@ class ChannelStore:
         )
         channel = self.get(share_id)
         return channel if channel and channel.poll_claim == claim else None
+
+    @ledger_call
+    def untake_link(self, share_id: str, claim: str, now: datetime) -> None:
+        """Give back a link whose answer never came, if it was taken: the next one is due."""
+        self.collection.update_one(
+            {"_id": share_id, "poll_claim": claim, "poll_owner": {"$ne": None}},
+            {"$set": {"poll_owner": None, "link_deadline": None, "next_poll_at": now}},
+        )
 
     @ledger_call
     def finish_link(self, share_id: str, generation: int, next_poll_at: datetime | None) -> bool:

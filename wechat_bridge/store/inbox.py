@@ -16,6 +16,7 @@ INDEXES = [
     IndexModel([("chat_id", ASCENDING), ("state", ASCENDING)], name="chat_state"),
     IndexModel([("turn_id", ASCENDING)], name="turn_id"),
     IndexModel([("state", ASCENDING), ("received_at", ASCENDING)], name="state_received"),
+    IndexModel([("received_at", ASCENDING)], name="received"),
 ]
 
 DUPLICATE_KEY = 11000
@@ -83,10 +84,10 @@ class InboxStore:
 
     @ledger_call
     def close(self, turn_id: str, state: InboxState, reason: str) -> None:
-        """Move the rows of a turn to their end state; a replayed turn may find them failed."""
-        unended = [InboxState.IN_TURN.value, InboxState.FAILED.value]
+        """Move the rows of a turn to their end state."""
         self.collection.update_many(
-            {"turn_id": turn_id, "state": {"$in": unended}}, {"$set": {"state": state.value, "reason": reason}}
+            {"turn_id": turn_id, "state": InboxState.IN_TURN.value},
+            {"$set": {"state": state.value, "reason": reason}},
         )
 
     @ledger_call

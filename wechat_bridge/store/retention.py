@@ -1,7 +1,8 @@
 """What is old enough to be removed, what still refers to it, and removing it.
 
 Times are asked for in windows, never in an open range with a limit: the embedded server's queries cost as much as they
-match, whatever the limit. A window's answer ends at ``MOST`` documents.
+match, whatever the limit, and those with more conditions than a compound index has fields walk through everything
+(SecantusDB 0.7). A window's answer ends at ``MOST`` documents.
 """
 
 from __future__ import annotations
@@ -35,20 +36,14 @@ class RetentionStore:
 
     @ledger_call
     def rows_with_body(self, since: datetime, until: datetime) -> list[Document]:
-        """Return id and turn_id of finished rows received in the window that have their raw body."""
-        return self._rows(since, until, {"raw": {"$ne": ""}})
+        """Return id and turn_id of rows received in the window that have their raw body."""
+        query = {"received_at": {"$gt": since, "$lte": until}, "raw": {"$ne": ""}}
+        return list(self._inbox.find(query, {"turn_id": 1}).limit(MOST))
 
     @ledger_call
     def rows(self, since: datetime, until: datetime) -> list[Document]:
-        """Return id and turn_id of finished rows received in the window."""
-        return self._rows(since, until, {})
-
-    def _rows(self, since: datetime, until: datetime, more: Document) -> list[Document]:
-        found: list[Document] = []
-        for state in FINISHED:
-            query = {"state": state, "received_at": {"$gt": since, "$lte": until}} | more
-            found += self._inbox.find(query, {"turn_id": 1}).limit(MOST)
-        return found
+        """Return id and turn_id of rows received in the window."""
+        return list(self._inbox.find({"received_at": {"$gt": since, "$lte": until}}, {"turn_id": 1}).limit(MOST))
 
     @ledger_call
     def turns(self, since: datetime, until: datetime) -> list[Document]:
@@ -64,10 +59,9 @@ class RetentionStore:
 
     @ledger_call
     def letters(self, since: datetime, until: datetime) -> list[Document]:
-        """Return the ids of dead letters that failed last in the window and were replayed or discarded."""
+        """Return id and last_failure_at of dead letters that failed last in the window."""
         query = {"last_failure_at": {"$gt": since, "$lte": until}}
-        resolved = {"$or": [{"replayed_at": {"$ne": None}}, {"discarded_at": {"$ne": None}}]}
-        return list(self._letters.find(query | resolved, {"_id": 1}).limit(MOST))
+        return list(self._letters.find(query, {"last_failure_at": 1}).limit(MOST))
 
     @ledger_call
     def needed(self, turn_ids: Sequence[str]) -> set[str]:
@@ -106,7 +100,6 @@ class RetentionStore:
         self._conversations.delete_one({"_id": chat_id, "rev": rev, "flush_at": None})
 
     @ledger_call
-    def remove_letters(self, letter_ids: Sequence[str]) -> None:
-        """Remove dead letters that were replayed or discarded."""
-        resolved = {"$or": [{"replayed_at": {"$ne": None}}, {"discarded_at": {"$ne": None}}]}
-        self._letters.delete_many({"_id": {"$in": list(letter_ids)}} | resolved)
+    def remove_letter(self, letter_id: str, last_failure_at: datetime) -> None:
+        """Remove a dead letter unless it has failed again since it was read."""
+        self._letters.delete_one({"_id": letter_id, "last_failure_at": last_failure_at})

@@ -77,14 +77,21 @@ class TurnStore:
 
     @ledger_call
     def claim(
-        self, turn_id: str, waiting: TurnState, working: TurnState, owner: str, now: datetime, lease_until: datetime
+        self,
+        turn_id: str,
+        waiting: TurnState,
+        working: TurnState,
+        owner: str,
+        now: datetime,
+        lease_until: datetime,
+        claim: str | None = None,
     ) -> Turn | None:
         """Take a turn that waits in ``waiting`` and is due; return it, or None when it is not to be had.
 
-        The attempt is counted here, before the work starts, so that a turn that kills its worker ends too.
+        The attempt is counted here, before the work starts, so that a turn that kills its worker ends too. A caller
+        who gives the ``claim`` can take back one that was made without an answer.
         """
-        claim = keys.new_token()
-        attempts = "generate_attempts" if working is TurnState.GENERATING else "deliver_attempts"
+        claim = claim or keys.new_token()
         update_claim(
             self.collection,
             {"_id": turn_id, "state": waiting.value, "next_attempt_at": {"$lte": now + CLOCK_TOLERANCE}},
@@ -98,11 +105,22 @@ class TurnStore:
                     "rings": 0,
                     f"times.{working.value}": now,
                 },
-                "$inc": {"fence": 1, attempts: 1},
+                "$inc": {"fence": 1, _attempts(working): 1},
             },
         )
         turn = self.get(turn_id)
         return turn if turn and turn.claim == claim else None
+
+    @ledger_call
+    def unclaim(self, turn_id: str, claim: str, waiting: TurnState, working: TurnState, now: datetime) -> None:
+        """Take back a claim whose answer never came, if it was made: the turn is due again, the attempt not counted."""
+        self.collection.update_one(
+            {"_id": turn_id, "claim": claim, "state": working.value},
+            {
+                "$set": {"state": waiting.value, "next_attempt_at": now, "ring_at": now, "rings": 0} | FREE,
+                "$inc": {_attempts(working): -1},
+            },
+        )
 
     @ledger_call
     def write(self, turn: Turn, changes: Document) -> bool:
@@ -225,6 +243,10 @@ class TurnStore:
             {"_id": turn.id, "fence": turn.fence, "state": turn.state.value, "open": True},
             {"$set": {"ring_at": next_ring_at}, "$inc": {"rings": 1}},
         )
+
+
+def _attempts(working: TurnState) -> str:
+    return "generate_attempts" if working is TurnState.GENERATING else "deliver_attempts"
 
 
 FREE: Document = {"owner": None, "claim": None, "lease_until": None}

@@ -75,5 +75,8 @@ class CeleryDoorbells:
 
 
 def _share_id(message: str) -> str:
-    """Return the channel of a poll doorbell from its task id, ``poll:{share_id}:{generation}``."""
-    return str(json.loads(message)["headers"]["id"]).split(":")[1]
+    """Return the channel of a poll doorbell from its task id, ``poll:{share_id}:{generation}``, else nothing."""
+    try:
+        return str(json.loads(message)["headers"]["id"]).split(":")[1]
+    except (ValueError, TypeError, LookupError):
+        return ""
