@@ -1,13 +1,25 @@
-"""Steps that tests of deliveries share."""
+"""Steps that tests of turns share."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
+from tests.support.doorbells import taken
 from tests.support.world import World
 from wechat_bridge.flow import deliver, reply
 from wechat_bridge.model.outcome import Outcome
 from wechat_bridge.model.turn import ChunkState, Turn
+
+
+def queued(world: World, text: str = "hello", name: str = "ann") -> Turn:
+    """A turn that waits for its answer."""
+    world.receive(world.text(text, name=name))
+    world.make_due(name)
+    turn = world.flush(name)
+    assert turn is not None
+    for queue in ("inbox", "reply"):
+        taken(world, queue)
+    return turn
 
 
 def generated(world: World, *texts: str) -> Turn:

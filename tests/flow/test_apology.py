@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.flow.test_sweep import queued
+from tests.flow.delivering import queued
 from tests.support.together import together
 from tests.support.variations import door, engine, setting
 from tests.support.world import World

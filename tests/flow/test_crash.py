@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.flow.test_sweep import queued
+from tests.flow.delivering import queued
 from tests.support.variations import engine, process
 from tests.support.world import World
 from wechat_bridge.errors import DocumentInvalid

@@ -57,6 +57,14 @@ def test_every_shape_of_success_is_one(world: World, shape: str) -> None:
     assert world.delivered() == ["hello"]
 
 
+def test_a_long_chinese_answer_arrives_whole_though_one_send_takes_16_kilobytes(world: World) -> None:
+    answer = "答" * 6_000
+    asking, _ = engine(setting(world, "reply", pacing_seconds=0.0), answer)
+    assert asking.answer(generated(asking)).state is TurnState.SENT
+    assert "".join(world.delivered()) == answer
+    assert {row["refused"] for row in world.control.sends(world.bot_id)} == {""}
+
+
 def test_ten_doorbells_at_once_send_one_answer(three: World) -> None:
     turn = generated(three)
     together(10, lambda _: deliver.deliver_reply(three.bridge, turn.id))

@@ -16,7 +16,7 @@ from wechat_bridge.model.message import InboundMessage
 from wechat_bridge.model.turn import Turn, TurnState
 
 Order = Sequence[tuple[int, int]]
-STRIDE = 1 if os.environ.get("EVERY_INTERLEAVING") else 23
+STRIDE = 1 if os.environ.get("EVERY_INTERLEAVING") else 37
 """Every so manieth order is played; with EVERY_INTERLEAVING set all of them are, which takes half an hour."""
 
 _names = count()

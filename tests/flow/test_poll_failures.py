@@ -125,3 +125,19 @@ def test_a_probe_that_brings_messages_stores_them(quick: World) -> None:
     let_probe_be_due(quick)
     assert quick.poll().status is ChannelStatus.ONLINE
     assert len(quick.bridge.inbox.pending(quick.chat())) == 1
+
+
+def test_a_probe_of_an_account_that_is_online_elsewhere_meanwhile_asks_for_a_login(quick: World) -> None:
+    stopped(quick)
+    other = f"{quick.share_id}-b"
+    account = quick.bridge.channels.vault.open(quick.channel.sealed_account or "")
+    quick.bridge.channels.add(Channel(id=other))
+    login = Login(account=account, owner_user_id=quick.channel.owner_user_id or "")
+    quick.bridge.channels.log_in(other, login, quick.bridge.clock.now())
+    let_probe_be_due(quick)
+    channel = quick.poll()
+    assert (channel.status, channel.status_reason) == (ChannelStatus.ERROR, StatusReason.LOGIN_NEEDED)
+    assert f"online in channel {other}" in (channel.last_error or "")
+    polls = quick.polls()
+    assert quick.poll().next_poll_at is None
+    assert quick.polls() == polls

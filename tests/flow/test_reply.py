@@ -20,6 +20,7 @@ from wechat_bridge.errors import (
     OwnerStale,
 )
 from wechat_bridge.flow import deliver, reply
+from wechat_bridge.flow.dead import record_dead_letter
 from wechat_bridge.flow.unfinished import Unfinished
 from wechat_bridge.model import keys
 from wechat_bridge.model.chunks import TOO_LONG
@@ -176,6 +177,17 @@ def test_a_channel_whose_engine_does_not_exist_gives_up_and_names_those_that_do(
     assert isinstance(outcome, GiveUp)
     assert "'gpt'" in outcome.reason
     assert "echo" in outcome.reason
+
+
+def test_a_channel_that_was_removed_gives_up_and_its_messages_fail_with_the_reason(world: World) -> None:
+    turn = opened(world)
+    world.bridge.channels.collection.delete_one({"_id": world.share_id})
+    assert isinstance(reply.generate_reply(world.bridge, turn.id), GiveUp)
+    record_dead_letter(world.bridge, turn.id)
+    row = world.bridge.inbox.get(turn.message_ids[0])
+    assert row is not None
+    assert row.state == "failed"
+    assert world.share_id in row.reason
 
 
 # when this process or the ledger fails

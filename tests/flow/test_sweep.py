@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.flow.delivering import generated, send
+from tests.flow.delivering import generated, queued, send
 from tests.support.doorbells import taken
 from tests.support.together import together
 from tests.support.variations import door, engine, failing, process, using
@@ -18,17 +18,6 @@ from wechat_bridge.flow.dead import record_dead_letter
 from wechat_bridge.flow.sweep import Sweeper
 from wechat_bridge.model.outcome import Done
 from wechat_bridge.model.turn import ChunkState, Turn, TurnState
-
-
-def queued(world: World, text: str = "hello", name: str = "ann") -> Turn:
-    """A turn that waits for its answer."""
-    world.receive(world.text(text, name=name))
-    world.make_due(name)
-    turn = world.flush(name)
-    assert turn is not None
-    for queue in ("inbox", "reply"):
-        taken(world, queue)
-    return turn
 
 
 def held(world: World, turn: Turn, state: TurnState, owner: str, attempts: int = 1, **fields: Any) -> None:

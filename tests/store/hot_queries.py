@@ -263,5 +263,6 @@ RARE = {
     "channels.add", "channels.all", "channels.log_in", "channels.set_enabled",  # an operator's commands
     "dead_letters.get", "dead_letters.all_waiting", "dead_letters.mark_replayed", "dead_letters.mark_discarded",
     "turns.reopen", "inbox.reopen",  # replays
+    "channels.untake_link", "turns.unclaim",  # when the ledger did not answer in time
     "workers.leave",  # once in the life of a process
 }  # fmt: skip

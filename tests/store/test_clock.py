@@ -66,6 +66,19 @@ def test_time_goes_on_without_asking_again(urls: tuple[str, str]) -> None:
     assert timedelta(seconds=59) < clock.after(60) - clock.now() <= timedelta(seconds=60)
 
 
+def test_an_answer_that_took_long_does_not_move_the_clock(
+    urls: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ledger.connect(urls[1]) as client:
+        clock = LedgerClock(client)
+        before = clock.now()
+        moments = iter([boot_seconds() - 9.0])  # as if the question had been asked nine seconds ago
+        monkeypatch.setattr("wechat_bridge.store.clock.boot_seconds", lambda: next(moments, None) or boot_seconds())
+        clock.measure()
+        monkeypatch.undo()
+        assert timedelta(0) <= clock.now() - before < timedelta(seconds=3)
+
+
 def test_many_threads_may_ask_first(urls: tuple[str, str]) -> None:
     with ledger.connect(urls[1]) as client:
         clock = LedgerClock(client)

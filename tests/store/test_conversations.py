@@ -150,6 +150,7 @@ def test_the_sweep_sees_the_longest_overdue_first_and_thins_out(chat: Chat) -> N
     due = [each["_id"] for each in chat.store.overdue(after(-900), 10)]
     assert due == [chat.id, other.id]
     assert [each["_id"] for each in chat.store.overdue(after(-900), 1)] == [chat.id]
+    assert chat.store.overdue(after(-900), 0) == []
     chat.store.rang(chat.id, after(-100))
     other.store.clear_due(other.id, other.now.rev)
     assert chat.store.overdue(after(-900), 10) == []

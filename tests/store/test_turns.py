@@ -227,6 +227,7 @@ def test_the_sweep_sees_what_is_overdue_oldest_first_and_what_dead_owners_hold(t
     assert turns.overdue(horizon, [], 10) == [later, late]
     assert turns.overdue(horizon, [held.owner or ""], 10) == [later, late, held]
     assert turns.overdue(horizon, [], 1) == [later]
+    assert turns.overdue(horizon, [held.owner or ""], 0) == []
     turns.rang(later, NOW)
     turns.rang(late, NOW)
     assert turns.overdue(horizon, [], 10) == []
@@ -248,3 +249,19 @@ def test_a_ring_is_not_noted_on_a_turn_that_was_closed_meanwhile(turns: TurnStor
     turns.close(mine.id, NOW)
     turns.rang(dead, NOW + 99 * SECOND)
     assert stored(turns, mine.id).ring_at is None
+
+
+def test_a_claim_is_taken_back_by_who_made_it_while_it_holds(turns: TurnStore, share_id: str) -> None:
+    given = turn(share_id, 1)
+    turns.open(given)
+    args = (given.id, "my claim", TurnState.QUEUED, TurnState.GENERATING, NOW)
+    turns.unclaim(*args)
+    assert stored(turns, given.id) == given
+    turns.claim(given.id, TurnState.QUEUED, TurnState.GENERATING, "me", NOW, LEASE, "my claim")
+    turns.unclaim(*args)
+    back = stored(turns, given.id)
+    assert (back.state, back.owner, back.generate_attempts, back.ring_at) == (TurnState.QUEUED, None, 0, NOW)
+    claim(turns, given.id, "another")
+    before = stored(turns, given.id)
+    turns.unclaim(*args)
+    assert stored(turns, given.id) == before

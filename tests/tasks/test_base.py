@@ -24,14 +24,14 @@ from wechat_bridge.tasks.base import TurnTask
 
 def task_of(broker_url: str) -> Iterator[TurnTask]:
     """A task whose outcome is to try again in a second, just being run by a worker of this broker."""
-    with Celery("retries", broker=broker_url) as app:
+    with Celery("retries", broker=broker_url, set_as_current=False) as app:
         app.config_from_object("celeryconfig")
         app.conf.update(broker_url=broker_url, task_publish_retry=False)
 
         def run(turn_id: str) -> Outcome:
             return RetryIn(1.0)
 
-        again = app.task(base=TurnTask, name="wechat_bridge.generate_reply")(run)
+        again = app.task(base=TurnTask, name="retries.again", shared=False)(run)
         again.push_request(id="t", args=("t",), kwargs={}, called_directly=False, retries=0, is_eager=False)
         yield again
         again.pop_request()

@@ -9,7 +9,7 @@ import pytest
 from celery.app.trace import build_tracer
 from celery.states import FAILURE, RETRY, SUCCESS
 
-from tests.flow.test_sweep import queued
+from tests.flow.delivering import queued
 from tests.support.doorbells import Doorbell, taken
 from tests.support.variations import door, engine, failing, process
 from tests.support.world import World
@@ -126,18 +126,26 @@ def test_a_delivery_is_tried_again_as_a_delivery(world: World, run: Run) -> None
     assert [(each.task, each.args) for each in taken(world, "deliver")] == [("deliver_reply", [turn.id])]
 
 
-@pytest.mark.parametrize("name", ["generate_reply", "deliver_reply", "flush_conversation", "record_dead_letter"])
-def test_a_ledger_that_is_away_ends_a_task_quietly(world: World, run: Run, name: str) -> None:
+OUTCOMES = [("generate_reply", RETRY), ("deliver_reply", RETRY), ("flush_conversation", SUCCESS),
+            ("record_dead_letter", SUCCESS)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "state"), OUTCOMES)
+def test_a_ledger_that_is_away_fails_no_task(world: World, run: Run, name: str, state: str) -> None:
     away = failing(world, "turns", "get", LedgerUnavailable("away"))
     away = failing(away, "turns", "claim", LedgerUnavailable("away"))
     away = failing(away, "conversations", "get", LedgerUnavailable("away"))
-    assert run(away, name, f"wechat-reply:{world.share_id}:1") == SUCCESS
+    assert run(away, name, f"wechat-reply:{world.share_id}:1") == state
+    taken(world, "reply")
+    taken(world, "deliver")
 
 
-def test_a_process_that_is_not_seen_alive_ends_the_task_quietly_and_changes_nothing(world: World, run: Run) -> None:
+def test_a_process_that_is_not_seen_alive_changes_nothing_and_rings_again_soon(world: World, run: Run) -> None:
     turn = queued(world)
-    assert run(process(world, "frozen", stale=True), "generate_reply", turn.id) == SUCCESS
+    assert run(process(world, "frozen", stale=True), "generate_reply", turn.id) == RETRY
     assert world.turn(turn.id) == turn
+    (again,) = taken(world, "reply")
+    assert 1.0 < seconds_until(world, again) < 3.0
 
 
 def test_an_error_nobody_expected_is_counted_against_the_turn_and_tried_again(world: World, run: Run) -> None:

@@ -117,11 +117,16 @@ class ChannelStore:
 
     @ledger_call
     def record_poll(self, channel: Channel, changes: dict[str, Any]) -> bool:
-        """Write what a poll of this link and login found; False when the link or the login is not current any more."""
-        done = self.collection.update_one(
-            {"_id": channel.id, "generation": channel.generation, "epoch": channel.epoch}, {"$set": changes}
-        )
-        return done.matched_count == 1
+        """Write what a poll of this link and login found; False when the link or the login is not current any more.
+
+        That is so too when a probe works whose account has been logged in to another channel meanwhile.
+        """
+        query = {"_id": channel.id, "generation": channel.generation, "epoch": channel.epoch}
+        try:
+            return self.collection.update_one(query, {"$set": changes}).matched_count == 1
+        except DuplicateKeyError:
+            self.require_login(channel.id, channel.epoch, self._explain_taken(channel.owner_user_id or ""))
+            return False
 
     @ledger_call
     def require_login(self, share_id: str, epoch: int, error: str) -> bool:

@@ -138,8 +138,10 @@ class ConversationStore:
     @ledger_call
     def overdue(self, now: datetime, limit: int) -> list[Document]:
         """Return id and rings of conversations whose doorbell seems lost, the longest overdue first."""
-        found = self.collection.find({"ring_at": {"$gt": LONG_AGO, "$lte": now}}, {"rings": 1, "ring_at": 1})
-        return sorted(found, key=lambda row: row["ring_at"])[:limit]
+        if limit <= 0:
+            return []
+        past = {"ring_at": {"$gt": LONG_AGO, "$lte": now}}
+        return list(self.collection.find(past, {"rings": 1, "ring_at": 1}).sort("ring_at", ASCENDING).limit(limit))
 
     @ledger_call
     def due_times(self) -> list[datetime]:

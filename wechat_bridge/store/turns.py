@@ -229,10 +229,13 @@ class TurnStore:
     @ledger_call
     def overdue(self, now: datetime, dead_owners: Sequence[str], limit: int) -> list[Turn]:
         """Return turns the sweep should look at: doorbell lost, lease run out, owner dead, not closed."""
+        if limit <= 0:
+            return []
         queries: list[Document] = [{"ring_at": {"$gt": LONG_AGO, "$lte": now}}]
         if dead_owners:
             queries.append({"owner": {"$in": list(dead_owners)}})
-        found = {row["_id"]: row for query in queries for row in self.collection.find(query)}
+        cursors = [self.collection.find(query).sort("ring_at", ASCENDING).limit(limit) for query in queries]
+        found = {row["_id"]: row for cursor in cursors for row in cursor}
         oldest = sorted(found.values(), key=lambda row: row["ring_at"] or now)[:limit]
         return [from_document(Turn, self.collection, row) for row in oldest]
 

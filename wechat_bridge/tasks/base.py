@@ -86,7 +86,7 @@ class TurnTask(BridgeTask):
             return self.run(turn_id)
         except TransientError as error:
             log.warning("task_interrupted", error=str(error), kind=type(error).__name__)
-            return None
+            return RetryIn(INTERRUPTED_SECONDS)
         except Exception as error:
             # The one place where an error nobody expected is met: it is counted against the turn and kept with it.
             log.exception("task_crashed")
@@ -102,6 +102,9 @@ class TurnTask(BridgeTask):
         except BridgeError as error:
             log.warning("ring_failed", turn_id=args[0], error=str(error))
 
+
+INTERRUPTED_SECONDS = 2.0
+"""After an interruption before the claim (this process or the ledger was not well). The sweep would come later."""
 
 RETRY_SLACK_SECONDS = 0.05
 """A doorbell for a due time comes just after it, not just before."""
