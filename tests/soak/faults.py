@@ -14,7 +14,7 @@ import redis
 from pymongo.errors import PyMongoError
 
 from tests.soak.plan import Fault
-from tests.soak.record import Injected, Record
+from tests.soak.record import Injected, Record, Said
 from tests.soak.stage import Stage
 from wechat_bridge.errors import BridgeError
 from wechat_bridge.flow.context import Bridge
@@ -144,8 +144,14 @@ class Lane(threading.Thread):
     # WeChat
 
     def _redeliver(self, _fault: Fault, _injected: Injected) -> None:
-        said = self.rng.choice(self.record.said[-RECENT:])
+        said = self._recent()
         self.control.redeliver(said.bot_id, said.message_id)
+
+    def _recent(self) -> Said:
+        """Return one of the newest messages: its channel has users who write."""
+        while not self.record.said:
+            time.sleep(0.05)
+        return self.rng.choice(self.record.said[-RECENT:])
 
     def _reorder(self, _fault: Fault, injected: Injected) -> None:
         """The next message is written as two in one batch, the later one first."""
@@ -154,7 +160,7 @@ class Lane(threading.Thread):
 
     def _script(self, **entry: object) -> Callable[[Fault, Injected], None]:
         def script(_fault: Fault, _injected: Injected) -> None:
-            self.control.script("sendmessage", self.rng.choice(self.stage.worlds).bot_id, **entry)
+            self.control.script("sendmessage", self._recent().bot_id, **entry)
 
         return script
 

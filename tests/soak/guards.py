@@ -19,7 +19,7 @@ GUARDS: dict[str, dict[str, Any]] = {
     # A worker wakes from a freeze in the middle of an engine call that another one has long repeated.
     "fence": {"only": {"freeze reply": 6}, "engine_seconds": 3.0, "freeze_seconds": LONG_FREEZE, "least_seconds": 75.0},
     # Answers that are retried are overtaken by the answers to later messages.
-    "one-open-turn": {"only": {"send HTTP 500": 15, "send cut before": 15}, "engine_seconds": 1.0, "users": 8},
+    "one-open-turn": {"only": {"send HTTP 500": 8, "send cut before": 8}, "engine_seconds": 1.0, "users": 8},
     "client-id": {"only": {"send cut after": 10, "kill reply": 4}},
     # A poll that was open when its process froze is written down between two links of others.
     "generation": {
