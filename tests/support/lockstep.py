@@ -17,6 +17,10 @@ from wechat_bridge.model.message import InboundMessage
 
 STORES = ("inbox", "conversations", "turns", "dead_letters")
 SOON_SECONDS = 1.0
+FOREVER = 10_000
+EARLY_STEPS = 9
+SHARE = 10
+SLACK_STEPS = 8
 
 
 class Turnstile:
@@ -170,13 +174,13 @@ class Lockstep:
             self.turnstile.leave(number)
 
 
-def two_switches(most_steps: int, stride: int = 1) -> Iterator[list[tuple[int, int]]]:
-    """Every order in which worker 0 is interrupted once by worker 1, which is itself interrupted once.
+def two_switches(most_steps: int, *, everything: bool) -> Iterator[list[tuple[int, int]]]:
+    """Orders in which worker 0 is interrupted once by worker 1, which is itself interrupted once.
 
-    Worker 0 goes ``i`` steps, worker 1 goes ``j``, then 0 to its end, then 1. With a ``stride`` only every so many.
+    Worker 0 goes ``i`` steps, worker 1 goes ``j``, then 0 to its end, then 1. Not everything means all orders in which
+    worker 1 is not interrupted, and a tenth of those in which it is early on, where it stores and flushes.
     """
-    forever = 10_000
-    pairs = ((i, j) for i in range(most_steps) for j in range(1, most_steps))
-    for number, (i, j) in enumerate(pairs):
-        if number % stride == 0:
-            yield [(0, i), (1, j), (0, forever), (1, forever)]
+    last = most_steps + (SLACK_STEPS if everything else 0)
+    pairs = [(i, j) for i in range(last) for j in range(1, last if everything else EARLY_STEPS)]
+    for i, j in [*((i, FOREVER) for i in range(last)), *pairs[:: 1 if everything else SHARE]]:
+        yield [(0, i), (1, j), (0, FOREVER), (1, FOREVER)]
