@@ -19,7 +19,7 @@ from wechat_bridge.local.home import Home
 from wechat_bridge.local.ports import free_port
 from wechat_bridge.simulators.ilink import IlinkOptions, IlinkSimulator
 
-pytestmark = pytest.mark.story
+pytestmark = [pytest.mark.story, pytest.mark.slow]
 
 PROCESSES = 8
 """Redis, MongoDB and the six of the Procfile."""

@@ -59,6 +59,7 @@ def bare_environment(**variables: str) -> dict[str, str]:
 
 
 @pytest.mark.story
+@pytest.mark.slow
 def test_an_installation_answers_from_any_folder(installed: Path, tmp_path: Path) -> None:
     temporary, cwd = tmp_path / "tmp", tmp_path / "cwd"
     temporary.mkdir()
@@ -74,6 +75,7 @@ def test_an_installation_answers_from_any_folder(installed: Path, tmp_path: Path
 
 
 @pytest.mark.story
+@pytest.mark.slow
 def test_an_installation_carries_the_procfile_of_the_repository(installed: Path, repository: Path) -> None:
     code = "from wechat_bridge.local.program import *; print(bundled_procfile())"
     python = [str(installed / "python"), "-c", code]

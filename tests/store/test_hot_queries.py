@@ -15,6 +15,8 @@ import pytest
 from tests.store.big_ledger import BigLedger
 from tests.store.hot_queries import HOT, RARE, Case
 
+pytestmark = pytest.mark.slow
+
 SMALL, BIG = 200, 20_000
 MOST_TIMES_SLOWER = 3
 NOISE_MS = 3.0

@@ -14,7 +14,7 @@ from tests.support.system import System, wait_until
 from wechat_bridge.simulators.ilink import IlinkSimulatorProcess
 from wechat_bridge.store import redis_keys
 
-pytestmark = pytest.mark.story
+pytestmark = [pytest.mark.story, pytest.mark.slow]
 
 POLL_QUEUE = redis_keys.queue("poll")
 
