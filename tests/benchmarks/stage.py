@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from tests.benchmarks.report import progress
 from tests.support.system import PLUGIN, System
@@ -25,7 +24,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--polls-per-task", type=int, default=8)
     parser.add_argument("--hold-seconds", type=float, default=35.0, help="of a poll that no message ends")
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="for the bridge's processes")
-    parser.add_argument("--mongodb-options", default="", metavar="NAME=VALUE", help="appended to the MongoDB URL")
     parser.add_argument("--folder", type=Path, help="a new folder that keeps data and logs (default: a temporary one)")
 
 
@@ -70,15 +68,8 @@ def stage(options: argparse.Namespace, **environment: str) -> Iterator[Stage]:
             "PYTHONPATH": os.pathsep.join([str(PLUGIN), str(OWN_PLUGIN)]),
             "BENCHMARK_ENGINE_LOG": str(engine_log),
         }
-        urls = (redis.url, _database_url(mongo.url, options.mongodb_options))
+        urls = (redis.url, mongo.database_url("benchmark"))
         system = stack.enter_context(System(urls, folder, simulator.control, simulator.base_url, **own, **environment))
         services = {"redis": redis.pid, "ledger": mongo.pid, "simulator": simulator.pid, "benchmark": os.getpid()}
         progress(f"Redis, MongoDB and the simulated WeChat run; logs are in {folder}")
         yield Stage(system, services, engine_log)
-
-
-def _database_url(url: str, mongodb_options: str) -> str:
-    """Return the URL of a database of the benchmark's own."""
-    parts = urlsplit(url)
-    query = "&".join(part for part in (parts.query, mongodb_options) if part)
-    return parts._replace(path="/benchmark", query=query).geturl()

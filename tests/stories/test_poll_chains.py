@@ -46,6 +46,7 @@ def test_a_flush_of_redis_makes_no_second_poll_and_answers_nothing_twice(system:
     assert system.overlaps(worlds) == 0
 
 
+@pytest.mark.slow
 def test_instant_empty_answers_do_not_spin(system: System) -> None:
     world = system.channel()
     system.wait_polling([world])
@@ -70,6 +71,7 @@ def test_a_disabled_channel_is_not_polled_and_starts_within_four_seconds_when_en
     wait_until(lambda: system.polls_since(world, ended_at), 4, "it is polled again")
 
 
+@pytest.mark.slow
 def test_five_failures_stop_a_channel_until_a_probe_finds_it_well(system: System) -> None:
     world = system.channel()
     other = system.channel()
@@ -97,6 +99,7 @@ def test_five_failures_stop_a_channel_until_a_probe_finds_it_well(system: System
     assert bridge.channels.get(other.share_id).status == "online"  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 def test_an_ended_session_stops_at_once_and_only_a_login_starts_again(system: System) -> None:
     world = system.channel()
     system.wait_polling([world])
