@@ -143,8 +143,8 @@ def _of_process(name: str, share: usage.Share, measured: Measured, seconds: floa
     return {key: round(value, 2) for key, value in figures.items()}
 
 
-def _summary(measured: Measured, shares: dict[str, usage.Share]) -> dict[str, float]:
-    figures: dict[str, float] = {
+def _summary(measured: Measured, shares: dict[str, usage.Share]) -> dict[str, float | None]:
+    figures: dict[str, float | None] = {
         "polls": measured.bridge.ended,
         "links": measured.links,
         "polls_per_link": round(measured.bridge.ended / max(1, measured.links), 2),

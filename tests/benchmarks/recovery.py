@@ -47,13 +47,14 @@ def _kill(
     system.start("poll", f"poll{number + 1}", threads=options.channels + 10)
     wait(lambda: any(worker.id not in known for worker in system.wired.bridge.workers.all()), 30, "a survivor is alive")
     time.sleep(random.uniform(0, 3))  # beat and heartbeat are at a random point of their rounds
+    wait(lambda: bool(_chains_of(running, system.processes[victim].pid)), 30, f"{victim} serves a chain")
     held = _chains_of(running, system.processes[victim].pid)
     killed_at = time.time()
     system.kill(victim)
     progress(f"kill -9 of the worker with {len(held)} chains")
     back: dict[str, float] = {}
     wait(lambda: _note_back(running, channels, held, killed_at, back), LONGEST_SECONDS, "all chains are back")
-    progress(f"all are back after {max(back.values(), default=0):.1f} s")
+    progress(f"all are back after {max(back.values()):.1f} s")
     wait(lambda: running.control.stats()["open_polls"] == len(channels), 30, "every channel polls")
     return list(back.values())
 
@@ -81,18 +82,9 @@ def _overlaps(running: stage.Stage, channels: dict[str, BotCredentials]) -> int:
 
 def _print(options: argparse.Namespace, rounds: list[list[float]], overlaps: int, others_percent: float) -> None:
     columns = ["kill", "chains", "first back s", "p50 s", "all back s"]
-    rows = [
-        [number + 1, len(back), min(back, default=0.0), percentile(back, 50), max(back, default=0.0)]
-        for number, back in enumerate(rounds)
-    ]
+    rows = [[n + 1, len(back), min(back), percentile(back, 50), max(back)] for n, back in enumerate(rounds)]
     table(f"kill -9 of the worker that polls {options.channels} channels (overlaps: {overlaps})", columns, rows)
-    worst = max(max(back, default=0.0) for back in rounds)
-    json_line(
-        "recovery",
-        channels=options.channels,
-        polls_per_task=options.polls_per_task,
-        all_back_seconds=[round(max(back, default=0.0), 2) for back in rounds],
-        worst_seconds=round(worst, 2),
-        overlaps=overlaps,
-        others_percent=round(others_percent, 1),
-    )
+    all_back = [round(max(back), 2) for back in rounds]
+    given = {name: getattr(options, name) for name in ("channels", "polls_per_task", "hold_seconds", "env")}
+    figures = {"all_back_seconds": all_back, "worst_seconds": max(all_back), "overlaps": overlaps}
+    json_line("recovery", **given, **figures, others_percent=round(others_percent, 1))

@@ -28,17 +28,16 @@ def wait(true: Callable[[], bool], seconds: float, what: str, pause_seconds: flo
 
 
 def percentile(values: Sequence[float], percent: float) -> float:
-    """Return the smallest value that ``percent`` of all do not exceed (nearest rank); NaN for none."""
+    """Return the smallest value that ``percent`` of all do not exceed (nearest rank). Raises ValueError for none."""
     if not values:
-        return math.nan
-    ordered = sorted(values)
-    return ordered[max(0, math.ceil(percent / 100 * len(ordered)) - 1)]
+        raise ValueError("no values, no percentile")
+    return sorted(values)[max(0, math.ceil(percent / 100 * len(values)) - 1)]
 
 
-def spread_ms(seconds: Sequence[float]) -> dict[str, float]:
-    """Return p50, p90, p99 and the largest of times given in seconds, in milliseconds."""
-    named = {f"p{percent}": percentile(seconds, percent) for percent in (50, 90, 99)}
-    return {name: round(1000 * value, 2) for name, value in {**named, "max": max(seconds, default=math.nan)}.items()}
+def spread_ms(seconds: Sequence[float]) -> dict[str, float | None]:
+    """Return p50, p90, p99 and the largest of times given in seconds, in milliseconds; None each for no times."""
+    percents = {"p50": 50, "p90": 90, "p99": 99, "max": 100}
+    return {name: round(1000 * percentile(seconds, of), 2) if seconds else None for name, of in percents.items()}
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

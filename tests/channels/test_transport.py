@@ -6,6 +6,7 @@ import select
 import socket
 import ssl
 import time
+import tracemalloc
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -67,6 +68,40 @@ def trusting(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Htt
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate))
     with closing(HttpClient(pool_maxsize=5)) as client:
         yield client
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_an_answer_far_larger_than_the_buffer_is_whole(
+    trusting: HttpClient, tls_server: ScriptedServer, chunked: bool
+) -> None:
+    body, long = bytes(range(256)) * 1500, "x" * 5000
+    head = f"HTTP/1.1 200 OK\r\nX-Long: {long}\r\n"
+    pieces = [body[at : at + 7000] for at in range(0, len(body), 7000)]
+    in_chunks = b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"
+    length = f"{head}Content-Length: {len(body)}\r\n\r\n".encode()
+    coded = f"{head}Transfer-Encoding: chunked\r\n\r\n".encode()
+    tls_server.script = lambda exchange: exchange.send(coded + in_chunks if chunked else length + body)
+    answer = get(trusting, tls_server.url)
+    assert answer.body == body
+    assert answer.headers["x-long"] == long
+    assert get(trusting, tls_server.url).body == body
+    assert tls_server.connections_made == 1
+
+
+def test_a_poll_that_waits_holds_little_memory_for_what_it_will_read(http: HttpClient, server: ScriptedServer) -> None:
+    server.script = Exchange.hold
+    polls = 20
+    tracemalloc.start()
+    try:
+        with ThreadPoolExecutor(polls) as threads:
+            held = [threads.submit(get, http, server.url) for _ in range(polls)]
+            wait_until(lambda: len(server.received) == polls)
+            of_sockets = tracemalloc.take_snapshot().filter_traces([tracemalloc.Filter(True, socket.__file__)])
+            http.cut_all()
+            assert all(isinstance(call.exception(), CallCut) for call in held)
+    finally:
+        tracemalloc.stop()
+    assert 1000 < sum(trace.size for trace in of_sockets.traces) / polls < 4000
 
 
 def test_certificates_named_by_the_environment_are_trusted(trusting: HttpClient, tls_server: ScriptedServer) -> None:

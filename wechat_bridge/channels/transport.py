@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import socket
+from http.client import HTTPResponse
+from io import IOBase
 from pathlib import Path
 from ssl import SSLContext
-from typing import Any
+from typing import Any, Literal, cast
 
 from requests.adapters import HTTPAdapter
 from requests.exceptions import InvalidProxyURL
@@ -17,6 +19,9 @@ from urllib3.util.ssl_ import create_urllib3_context
 
 from wechat_bridge.channels.inflight import current_call
 
+_BUFFER_BYTES = 1024
+"""An open poll holds its read buffer while it waits, for an answer of a few hundred bytes; usual are 8 KiB."""
+
 
 def _report(sock: Any) -> None:
     call = current_call()
@@ -24,8 +29,27 @@ def _report(sock: Any) -> None:
         call.use(getattr(sock, "socket", sock))  # TLS inside TLS (an https proxy) is an object around the real socket
 
 
+class _SmallBuffer:
+    """A socket as a response sees it: it asks for one thing only."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+
+    def makefile(self, mode: Literal["rb"]) -> IOBase:
+        return self._sock.makefile(mode, _BUFFER_BYTES)
+
+
+class SmallBufferResponse(HTTPResponse):
+    """A response that is read through a small buffer, whatever its size."""
+
+    def __init__(self, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
+        super().__init__(cast("socket.socket", _SmallBuffer(sock)), *args, **kwargs)
+
+
 class CuttableHTTPConnection(HTTPConnection):
     """A connection that tells the current call which socket it uses, from before the first byte on."""
+
+    response_class = SmallBufferResponse
 
     def _new_conn(self) -> socket.socket:
         sock = super()._new_conn()

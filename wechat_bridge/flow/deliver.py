@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from wechat_bridge.channels.base import PollingDoor
-from wechat_bridge.errors import BridgeError, PlatformBusy, RefusedError, SendBudgetExhausted, SessionExpired
+from wechat_bridge.errors import (
+    BridgeError,
+    OwnerStale,
+    PlatformBusy,
+    RefusedError,
+    SendBudgetExhausted,
+    SessionExpired,
+)
 from wechat_bridge.flow.claim import claim_turn
 from wechat_bridge.flow.close import close_turn
 from wechat_bridge.flow.context import Bridge
@@ -16,6 +23,7 @@ from wechat_bridge.model.outcome import Done, Outcome
 from wechat_bridge.model.turn import Chunk, ChunkState, Turn, TurnState
 from wechat_bridge.observe import alerts
 from wechat_bridge.observe.logging import logger
+from wechat_bridge.store.clock import boot_seconds
 
 log = logger(__name__)
 
@@ -26,6 +34,9 @@ SHORT_WAIT_SECONDS = 5.0
 """Waits up to this are spent in the thread, longer ones give the claim back."""
 
 NEW_TOKEN_TRIES = 3
+QUICK_TRIES = 3
+QUICK_SECONDS = 2.0
+"""Shorter than anybody needs to take over from a process that does not move."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +105,7 @@ def _send_chunk(bridge: Bridge, turn: Turn, sender: Sender, number: int) -> None
     chunk = turn.chunks[number]
     context_token = _take_send(bridge, turn, sender.channel, chunk)
     bridge.alive.check()
-    _write_chunk(bridge, turn, number, chunk.model_copy(update={"state": ChunkState.SENDING}))
+    _mark_sending(bridge, turn, number)
     try:
         message_id = sender.door.send_text(sender.account, turn.user_id, chunk.text, chunk.client_id, context_token)
     except (RefusedError, PlatformBusy) as error:
@@ -105,6 +116,20 @@ def _send_chunk(bridge: Bridge, turn: Turn, sender: Sender, number: int) -> None
     turn.chunks[number] = chunk.model_copy(update=accepted)  # known from here on, whether it can be written or not
     _write_chunk(bridge, turn, number, turn.chunks[number])
     log.info("chunk_sent", turn_id=turn.id, number=number, message_id=message_id, trace_id=turn.trace_id)
+
+
+def _mark_sending(bridge: Bridge, turn: Turn, number: int) -> None:
+    """Write that a chunk is about to be sent. Raises ClaimLost when somebody else has claimed the turn.
+
+    An answer that took long may be from before this process was frozen: only a quick one says that the claim is ours.
+    """
+    sending = turn.chunks[number].model_copy(update={"state": ChunkState.SENDING})
+    for _ in range(QUICK_TRIES):
+        began = boot_seconds()
+        _write_chunk(bridge, turn, number, sending)
+        if boot_seconds() - began < QUICK_SECONDS:
+            return
+    raise OwnerStale
 
 
 def _write_chunk(bridge: Bridge, turn: Turn, number: int, chunk: Chunk) -> None:

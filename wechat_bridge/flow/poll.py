@@ -53,6 +53,7 @@ def poll_channel(bridge: Bridge, share_id: str, generation: int) -> None:
 
 
 def _take(bridge: Bridge, share_id: str, generation: int) -> Link | None:
+    began = boot_seconds()
     try:
         bridge.alive.check()
     except OwnerStale:
@@ -74,10 +75,10 @@ def _take(bridge: Bridge, share_id: str, generation: int) -> Link | None:
     finally:
         if channel is None:
             bridge.locks.release(share_id, bridge.owner, generation + 1)
-    return _link(bridge, channel)
+    return _link(bridge, channel, began)
 
 
-def _link(bridge: Bridge, channel: Channel) -> Link | None:
+def _link(bridge: Bridge, channel: Channel, held_at: float) -> Link | None:
     try:
         account = bridge.channels.vault.open(channel.sealed_account or "")
     except BridgeError as error:
@@ -85,7 +86,7 @@ def _link(bridge: Bridge, channel: Channel) -> Link | None:
         bridge.channels.record_poll(channel, in_error(StatusReason.LOGIN_NEEDED, str(error)))
         chain_next_poll(bridge, channel.id, channel.generation, None)
         return None
-    return Link(channel, account, channel.sync_buf, channel.hold_hint_seconds, channel.suspect_polls, boot_seconds())
+    return Link(channel, account, channel.sync_buf, channel.hold_hint_seconds, channel.suspect_polls, held_at)
 
 
 def _end_if_not_pollable(bridge: Bridge, share_id: str) -> None:
@@ -114,15 +115,18 @@ def _serve(bridge: Bridge, link: Link) -> float | None:
 def _may_poll(bridge: Bridge, link: Link, is_first: bool) -> bool:
     """Whether the link is still ours and nothing else should come first.
 
-    The lock was taken an instant ago when the first poll starts, unless this process was frozen in between.
+    The lock was taken an instant ago when the first poll starts, unless this process was frozen in between. An answer
+    that took long may be from before a freeze, so it counts for nothing.
     """
     if bridge.stopping.is_set():
         return False
     bridge.alive.check()
     if is_first and boot_seconds() - link.held_at < FRESH_LOCK_SECONDS:
         return True
+    began = boot_seconds()
     waiting = bridge.locks.keep(link.share_id, bridge.owner, link.channel.generation)
-    return waiting is not None and (is_first or waiting == 0)
+    is_fresh = boot_seconds() - began < FRESH_LOCK_SECONDS
+    return waiting is not None and is_fresh and (is_first or waiting == 0)
 
 
 def _poll_once(bridge: Bridge, link: Link) -> Next:

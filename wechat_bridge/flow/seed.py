@@ -18,6 +18,7 @@ MOST_WAITING = 5_000
 
 SPREAD_SECONDS_PER_CHANNEL = 0.02
 MOST_SPREAD_SECONDS = 4.0
+FREED_SPREAD_SECONDS = 0.5
 """Channels seeded together are spread over a little while, or they would all poll in the same instant for ever."""
 
 
@@ -27,24 +28,29 @@ def seed_poll_chains(bridge: Bridge) -> int:
     Cheap when nothing is due: a few narrow index ranges, one MGET. Two seeders at once are harmless.
     """
     dead = bridge.alive.dead_owners()
-    _free_lost_links(bridge, dead)
+    freed = _free_lost_links(bridge, dead)
     rows = bridge.channels.due_links(bridge.clock.now(), MOST_PER_PASS)
     unannounced = _without_doorbell(bridge, rows, dead)
+    spread = min(MOST_SPREAD_SECONDS, SPREAD_SECONDS_PER_CHANNEL * (len(unannounced) - 1))
     for row in unannounced:
-        _ring(bridge, row["_id"], row["generation"], len(unannounced))
+        _ring(
+            bridge, row["_id"], row["generation"], min(spread, FREED_SPREAD_SECONDS) if row["_id"] in freed else spread
+        )
     if unannounced:
         log.info("chains_seeded", count=len(unannounced), dead_owners=len(dead))
     return len(unannounced)
 
 
-def _free_lost_links(bridge: Bridge, dead: Sequence[str]) -> None:
+def _free_lost_links(bridge: Bridge, dead: Sequence[str]) -> set[str]:
+    """Take links from dead owners; return their channels."""
     lost = bridge.channels.lost_links(bridge.clock.now(), dead, MOST_PER_PASS)
     if not lost:
-        return
+        return set()
     for row in lost:
         bridge.locks.release_dead(row["_id"], row["poll_owner"])
     bridge.channels.free_links(lost, bridge.clock.now())
     log.warning("links_freed", count=len(lost), owners=sorted({row["poll_owner"] for row in lost}))
+    return {row["_id"] for row in lost}
 
 
 def _without_doorbell(bridge: Bridge, rows: list[dict[str, Any]], dead: Sequence[str]) -> list[dict[str, Any]]:
@@ -65,11 +71,10 @@ def ring_channel(bridge: Bridge, share_id: str) -> None:
     """Ring one channel now instead of waiting for the next pass; nothing if a link is being served."""
     channel = bridge.channels.get(share_id)
     if channel is not None and channel.is_pollable and channel.poll_owner is None:
-        _ring(bridge, share_id, channel.generation, together=1)
+        _ring(bridge, share_id, channel.generation, spread_seconds=0.0)
 
 
-def _ring(bridge: Bridge, share_id: str, generation: int, together: int) -> None:
-    spread = min(MOST_SPREAD_SECONDS, SPREAD_SECONDS_PER_CHANNEL * (together - 1))
-    delay = random.uniform(0, spread)
+def _ring(bridge: Bridge, share_id: str, generation: int, spread_seconds: float) -> None:
+    delay = random.uniform(0, spread_seconds)
     bridge.locks.announce(share_id, bridge.owner, delay + MARKER_SECONDS)
     bridge.doorbells.ring_poll(share_id, generation, delay)
