@@ -34,8 +34,14 @@ def jittered(bridge: Bridge, seconds: float) -> float:
 
 def _chain(bridge: Bridge, share_id: str, generation: int, delay_seconds: float | None) -> None:
     next_poll_at = None if delay_seconds is None else bridge.clock.after(delay_seconds)
+    if delay_seconds is not None:
+        # Before the ledger says that the channel is free, or the seeder would ring as well.
+        bridge.locks.announce(share_id, bridge.owner, delay_seconds + MARKER_SECONDS)
     still_ours = bridge.channels.finish_link(share_id, generation, next_poll_at)
     bridge.locks.release(share_id, bridge.owner, generation)
-    if still_ours and delay_seconds is not None:
-        bridge.locks.announce(share_id, bridge.owner, delay_seconds + MARKER_SECONDS)
+    if delay_seconds is None:
+        return
+    if still_ours:
         bridge.doorbells.ring_poll(share_id, generation, delay_seconds)
+    else:
+        bridge.locks.unannounce(share_id, bridge.owner)

@@ -57,6 +57,11 @@ class PollLocks:
         self._client.set(redis_keys.poll_next(share_id), owner, px=max(1, int(lifetime_seconds * 1000)))
 
     @broker_call
+    def unannounce(self, share_id: str, owner: str) -> None:
+        """Take back the mark that ``owner`` rang, unless somebody else has rung since."""
+        self._release(keys=[redis_keys.poll_next(share_id)], args=[owner])
+
+    @broker_call
     def announced(self, share_ids: Sequence[str]) -> list[str | None]:
         """Return who rang for each of these channels, or None where no doorbell is on its way."""
         if not share_ids:
