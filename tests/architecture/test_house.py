@@ -42,23 +42,23 @@ def _files(place: Path) -> list[Path]:
 
 
 def test_functions_are_short(code: list[Source], tests: list[Source]) -> None:
-    _assert_none(rules.long_functions, code + tests)
+    assert_none(rules.long_functions, code + tests)
 
 
 def test_files_are_short(code: list[Source], tests: list[Source]) -> None:
-    _assert_none(rules.long_files, code + tests)
+    assert_none(rules.long_files, code + tests)
 
 
 def test_errors_are_caught_by_name(code: list[Source]) -> None:
-    _assert_none(rules.broad_handlers, code)
+    assert_none(rules.broad_handlers, code)
 
 
 def test_members_of_enums_speak_to_the_person_on_call(code: list[Source]) -> None:
-    _assert_none(rules.silent_members, code)
+    assert_none(rules.silent_members, code)
 
 
 def test_public_things_say_what_they_mean(code: list[Source]) -> None:
-    _assert_none(rules.undocumented, code)
+    assert_none(rules.undocumented, code)
 
 
 def test_every_test_asserts_something(tests: list[Source]) -> None:
@@ -71,7 +71,7 @@ def test_redis_keys_are_spelled_in_one_module(code: list[Source]) -> None:
     keys = next(source for source in code if source.path.name == "redis_keys.py")
     prefixes = rules.redis_prefixes(keys)
     assert "poll:lock:" in prefixes
-    _assert_none(
+    assert_none(
         lambda source: rules.stray_redis_keys(source, prefixes), [source for source in code if source is not keys]
     )
 
@@ -137,6 +137,6 @@ def _source(text: str) -> Source:
     return Source(Path(PACKAGE) / "some.py", text, ast.parse(text))
 
 
-def _assert_none(rule: Callable[[Source], list[str]], found_in: list[Source]) -> None:
+def assert_none(rule: Callable[[Source], list[str]], found_in: list[Source]) -> None:
     found = [line for source in found_in for line in rule(source)]
     assert not found, "\n".join(found)

@@ -33,7 +33,7 @@ class Outage:
         for world in worlds:
             self.system.control.say(world.bot_id, world.user(), text)
 
-    def all_heard(self, worlds: list[World], texts: list[str], seconds: float) -> None:
+    def assert_heard(self, worlds: list[World], texts: list[str], seconds: float) -> None:
         """Everybody hears the answers to these texts, in order, each once."""
         wait_until(
             lambda: all(len(self.system.heard(world)) >= len(texts) for world in worlds),
@@ -76,7 +76,7 @@ def test_redis_stopped_for_fifteen_seconds(outage: Outage, worlds: list[World]) 
     back_at = time.time()
     wait_until(lambda: all(outage.system.polls_since(world, back_at) for world in worlds), 30, "all chains go on")
     outage.say(worlds, "after")
-    outage.all_heard(worlds, ["before", "while away", "after"], 60)
+    outage.assert_heard(worlds, ["before", "while away", "after"], 60)
     assert outage.system.overlaps(worlds) == 0
 
 
@@ -87,7 +87,7 @@ def test_redis_connections_cut_three_times_in_three_seconds(outage: Outage, worl
             client.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
             _let_pass(1)
     outage.say(worlds, "after")
-    outage.all_heard(worlds, ["cut 0", "cut 1", "cut 2", "after"], 60)
+    outage.assert_heard(worlds, ["cut 0", "cut 1", "cut 2", "after"], 60)
     assert outage.system.overlaps(worlds) == 0
 
 
@@ -99,7 +99,7 @@ def test_mongodb_that_hangs_for_twelve_seconds(outage: Outage, worlds: list[Worl
     finally:
         os.kill(outage.mongo.pid, signal.SIGCONT)
     outage.say(worlds, "after")
-    outage.all_heard(worlds, ["while it hangs", "after"], 60)
+    outage.assert_heard(worlds, ["while it hangs", "after"], 60)
 
 
 def test_mongodb_restarted(outage: Outage, worlds: list[World]) -> None:
@@ -109,7 +109,7 @@ def test_mongodb_restarted(outage: Outage, worlds: list[World]) -> None:
     _let_pass(3)
     outage.mongo.start()
     outage.say(worlds, "after")
-    outage.all_heard(worlds, ["before", "while away", "after"], 60)
+    outage.assert_heard(worlds, ["before", "while away", "after"], 60)
 
 
 def _let_pass(seconds: float) -> None:
