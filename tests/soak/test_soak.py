@@ -11,7 +11,7 @@ from tests.soak.plan import FAULTS_PER_ROUND, Plan, all_kinds
 from tests.soak.report import show
 from tests.soak.run import run
 
-pytestmark = [pytest.mark.story, pytest.mark.slow]
+pytestmark = [pytest.mark.story, pytest.mark.slow, pytest.mark.soak]
 
 
 def test_six_hundred_messages_survive_five_faults_of_every_kind(tmp_path: Path) -> None:
