@@ -53,3 +53,17 @@ def counter(world: World) -> Any:
 def seconds_from_now(world: World, moment: Any) -> float:
     """How far away a moment is."""
     return float((moment - world.bridge.clock.now()).total_seconds())
+
+
+def let_probe_be_due(world: World) -> None:
+    """Let the time to the probe pass."""
+    world.bridge.channels.collection.update_one(
+        {"_id": world.share_id}, {"$set": {"probe_at": world.bridge.clock.now()}}
+    )
+
+
+def stopped(world: World) -> Channel:
+    """The channel after five failures."""
+    for _ in range(5):
+        channel = fail(world)
+    return channel

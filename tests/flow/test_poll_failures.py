@@ -4,26 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.flow.polling import FAILURES, alerts, counter, fail, seconds_from_now
+from tests.flow.polling import FAILURES, alerts, counter, fail, let_probe_be_due, seconds_from_now, stopped
 from tests.support.doorbells import taken
 from tests.support.world import World
 from wechat_bridge.flow.seed import seed_poll_chains
 from wechat_bridge.model.channel import Account, Channel, ChannelStatus, Login, StatusReason
 from wechat_bridge.store import redis_keys
-
-
-def let_probe_be_due(world: World) -> None:
-    """Let the time to the probe pass."""
-    world.bridge.channels.collection.update_one(
-        {"_id": world.share_id}, {"$set": {"probe_at": world.bridge.clock.now()}}
-    )
-
-
-def stopped(world: World) -> Channel:
-    """The channel after five failures."""
-    for _ in range(5):
-        channel = fail(world)
-    return channel
 
 
 @pytest.mark.parametrize("kind", list(FAILURES))

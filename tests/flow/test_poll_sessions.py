@@ -15,20 +15,6 @@ from wechat_bridge.flow.seed import seed_poll_chains
 from wechat_bridge.model.channel import Account, Channel, ChannelStatus, Login, StatusReason
 
 
-def let_probe_be_due(world: World) -> None:
-    """Let the time to the probe pass."""
-    world.bridge.channels.collection.update_one(
-        {"_id": world.share_id}, {"$set": {"probe_at": world.bridge.clock.now()}}
-    )
-
-
-def stopped(world: World) -> Channel:
-    """The channel after five failures."""
-    for _ in range(5):
-        channel = fail(world)
-    return channel
-
-
 @pytest.mark.parametrize("shape", ["errcode", "ret", "both"])
 def test_the_end_of_a_session_needs_a_login_at_once_and_keeps_cursor_and_inbox(quick: World, shape: str) -> None:
     before = alerts("login_needed")
