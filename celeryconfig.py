@@ -84,12 +84,13 @@ imports = ("wechat_bridge.tasks.polling", "wechat_bridge.tasks.replying", "wecha
 
 # Entries are idempotent and expire, so two beats, or a backlog after an outage, are harmless; no state on disk.
 beat_scheduler = "celery.beat:Scheduler"
-beat_max_loop_interval = 3
+beat_max_loop_interval = 2
 beat_schedule: dict[str, dict[str, Any]] = {
     "seed-poll-chains": {
         "task": "wechat_bridge.seed_poll_chains",
-        "schedule": 3.0,
-        "options": {"expires": 3},
+        # A worker counts as dead 8 s after it was seen; its chains are to be back 12 s after it was killed.
+        "schedule": 2.0,
+        "options": {"expires": 2},
     },
     "sweep": {
         "task": "wechat_bridge.sweep",

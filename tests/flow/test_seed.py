@@ -11,11 +11,11 @@ from tests.support.together import together
 from tests.support.variations import process, using
 from tests.support.world import World
 from wechat_bridge.flow import poll
-from wechat_bridge.flow.chain import MARKER_SECONDS
 from wechat_bridge.flow.login import complete_login
 from wechat_bridge.flow.seed import seed_poll_chains
 from wechat_bridge.model.channel import Account, Channel, Login
 from wechat_bridge.store import redis_keys
+from wechat_bridge.store.poll_locks import MARKER_SECONDS
 
 
 @pytest.fixture
@@ -97,6 +97,21 @@ def test_the_link_of_a_dead_process_is_freed_with_its_lock_and_rung(alone: World
     assert alone.bridge.locks.take(alone.share_id, "me", held.generation + 1)
 
 
+def test_a_process_that_dies_between_its_lock_and_the_ledger_leaves_nothing_that_keeps_others_away(
+    alone: World,
+) -> None:
+    assert alone.bridge.locks.take(alone.share_id, "dying", alone.channel.generation + 1)
+    assert seeded(process(alone, "me")) == [], "it is about to poll"
+    assert len(seeded(process(alone, "me", dead=["dying"]))) == 1
+
+
+def test_of_two_seeders_at_once_one_rings(alone: World) -> None:
+    generation = alone.channel.generation
+    others = [process(alone, f"seeder-{number}") for number in range(8)]
+    together(len(others), lambda number: seed_poll_chains(others[number].bridge))
+    assert [each.args for each in taken(alone, "poll")] == [[alone.share_id, generation]]
+
+
 def test_the_marker_of_a_dead_process_counts_for_nothing(alone: World) -> None:
     """It rang and died, and its countdown with it."""
     alone.bridge.locks.announce(alone.share_id, "dead", 8)
@@ -106,6 +121,7 @@ def test_the_marker_of_a_dead_process_counts_for_nothing(alone: World) -> None:
 
 def test_past_its_deadline_a_link_is_taken_even_from_a_living_process(alone: World) -> None:
     held = link(alone, "alive but stuck")
+    alone.wired.redis.delete(redis_keys.poll_next(alone.share_id))  # what its expiry does
     change(alone, link_deadline=alone.bridge.clock.now())
     assert [each.args for each in seeded(process(alone, "me"))] == [[alone.share_id, held.generation]]
     following = link(alone, "another")

@@ -7,7 +7,7 @@ import pytest
 from tests.support.together import together
 from wechat_bridge.store import redis_keys
 from wechat_bridge.store.broker import RedisClient
-from wechat_bridge.store.poll_locks import PollLocks
+from wechat_bridge.store.poll_locks import MARKER_SECONDS, PollLocks
 
 LIFETIME_SECONDS = 150.0
 WINDOW_SECONDS = 300
@@ -46,11 +46,13 @@ def test_twenty_workers_want_a_lock_and_one_gets_it(locks: PollLocks, share_id: 
     assert sum(together(20, lambda number: locks.take(share_id, f"worker-{number}", 1))) == 1
 
 
-def test_taking_the_lock_removes_the_marker_of_the_doorbell_that_led_to_it(locks: PollLocks, share_id: str) -> None:
-    locks.announce(share_id, "me", 8)
-    assert locks.announced([share_id]) == ["me"]
-    locks.take(share_id, "me", 1)
-    assert locks.announced([share_id]) == [None]
+def test_the_marker_of_the_doorbell_that_led_to_the_lock_is_the_takers_for_a_while(
+    locks: PollLocks, redis_client: RedisClient, share_id: str
+) -> None:
+    locks.announce(share_id, "ringer", 60)
+    locks.take(share_id, "taker", 1)
+    assert locks.announced([share_id]) == ["taker"]
+    assert left_seconds(redis_client, redis_keys.poll_next(share_id)) <= MARKER_SECONDS
 
 
 def test_a_refused_doorbell_leaves_the_marker_of_the_next_one(locks: PollLocks, share_id: str) -> None:
@@ -129,12 +131,23 @@ def test_scripts_survive_a_restart_of_redis(locks: PollLocks, redis_client: Redi
 
 
 def test_markers_tell_who_rang_and_go_by_themselves(locks: PollLocks, redis_client: RedisClient, share_id: str) -> None:
-    locks.announce(f"{share_id}-a", "me", 8.5)
+    locks.announce(f"{share_id}-a", "me", 2.5)
     locks.announce(f"{share_id}-b", "another", 0)
     assert locks.announced([]) == []
     assert locks.announced([f"{share_id}-a", f"{share_id}-c"]) == ["me", None]
-    assert 7 < left_seconds(redis_client, redis_keys.poll_next(f"{share_id}-a")) <= 8.5
-    assert left_seconds(redis_client, redis_keys.poll_next(f"{share_id}-b")) <= 0.001
+    assert 1.5 < left_seconds(redis_client, redis_keys.poll_next(f"{share_id}-a")) - MARKER_SECONDS <= 2.5
+    assert 0 < left_seconds(redis_client, redis_keys.poll_next(f"{share_id}-b")) <= MARKER_SECONDS
+
+
+def test_many_are_marked_at_once_but_for_those_that_somebody_living_has_marked(
+    locks: PollLocks, redis_client: RedisClient, share_id: str
+) -> None:
+    free, living, dead = (f"{share_id}-{name}" for name in ("free", "living", "dead"))
+    locks.announce(living, "a living one", 0)
+    locks.announce(dead, "a dead one", 0)
+    assert locks.announce_all("me", {free: 0.0, living: 0.0, dead: 30.0}, {"a dead one"}) == [free, dead]
+    assert locks.announced([free, living, dead]) == ["me", "a living one", "me"]
+    assert left_seconds(redis_client, redis_keys.poll_next(dead)) > MARKER_SECONDS + 20
 
 
 # failures

@@ -76,7 +76,7 @@ def test_beat_entries_exist_expire_and_are_as_often_as_promised(app: Celery) -> 
     assert {entry["task"] for entry in entries} <= set(ours(app))
     assert all(0 < entry["options"]["expires"] <= entry["schedule"] for entry in entries)
     assert {entry["task"]: entry["schedule"] for entry in entries} == {
-        "wechat_bridge.seed_poll_chains": 3.0,
+        "wechat_bridge.seed_poll_chains": 2.0,
         "wechat_bridge.sweep": 5.0,
     }
 

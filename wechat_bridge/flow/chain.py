@@ -8,10 +8,6 @@ from functools import partial
 from wechat_bridge.errors import TransientError
 from wechat_bridge.flow.context import Bridge
 
-MARKER_SECONDS = 8.0
-"""How long a doorbell may take beyond its delay before the seeder rings again. Long enough for a busy queue (the seeder
-looks into it first), short enough that a doorbell lost with its worker is replaced within 12 s."""
-
 
 def chain_next_poll(bridge: Bridge, share_id: str, generation: int, delay_seconds: float | None) -> None:
     """Give the link back and ring the next one after ``delay_seconds``; None ends the chain.
@@ -36,12 +32,10 @@ def _chain(bridge: Bridge, share_id: str, generation: int, delay_seconds: float 
     next_poll_at = None if delay_seconds is None else bridge.clock.after(delay_seconds)
     if delay_seconds is not None:
         # Before the ledger says that the channel is free, or the seeder would ring as well.
-        bridge.locks.announce(share_id, bridge.owner, delay_seconds + MARKER_SECONDS)
+        bridge.locks.announce(share_id, bridge.owner, delay_seconds)
     still_ours = bridge.channels.finish_link(share_id, generation, next_poll_at)
     bridge.locks.release(share_id, bridge.owner, generation)
-    if delay_seconds is None:
-        return
-    if still_ours:
+    if still_ours and delay_seconds is not None:
         bridge.doorbells.ring_poll(share_id, generation, delay_seconds)
     else:
         bridge.locks.unannounce(share_id, bridge.owner)

@@ -75,6 +75,7 @@ def _take(bridge: Bridge, share_id: str, generation: int) -> Link | None:
     finally:
         if channel is None:
             bridge.locks.release(share_id, bridge.owner, generation + 1)
+            bridge.locks.unannounce(share_id, bridge.owner)
     return _link(bridge, channel, began)
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
-from wechat_bridge.flow.chain import MARKER_SECONDS
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.observe.logging import logger
 
@@ -18,39 +17,44 @@ MOST_WAITING = 5_000
 
 SPREAD_SECONDS_PER_CHANNEL = 0.02
 MOST_SPREAD_SECONDS = 4.0
-FREED_SPREAD_SECONDS = 0.5
-"""Channels seeded together are spread over a little while, or they would all poll in the same instant for ever."""
+MOST_SPREAD_AFTER_DEATH_SECONDS = 0.5
+"""Channels seeded together are spread over a little while, or they would all poll in the same instant for ever. Not
+over long when an owner died: its channels are to be back within 12 s."""
 
 
 def seed_poll_chains(bridge: Bridge) -> int:
     """Ring every channel that is due and has no doorbell on its way; return how many were rung.
 
-    Cheap when nothing is due: a few narrow index ranges, one MGET. Two seeders at once are harmless.
+    Cheap when nothing is due: a few narrow index ranges, one MGET. Of two seeders at once one rings for a channel.
     """
     dead = bridge.alive.dead_owners()
-    freed = _free_lost_links(bridge, dead)
+    _free_lost_links(bridge, dead)
     rows = bridge.channels.due_links(bridge.clock.now(), MOST_PER_PASS)
-    unannounced = _without_doorbell(bridge, rows, dead)
-    spread = min(MOST_SPREAD_SECONDS, SPREAD_SECONDS_PER_CHANNEL * (len(unannounced) - 1))
-    for row in unannounced:
-        _ring(
-            bridge, row["_id"], row["generation"], min(spread, FREED_SPREAD_SECONDS) if row["_id"] in freed else spread
-        )
-    if unannounced:
-        log.info("chains_seeded", count=len(unannounced), dead_owners=len(dead))
-    return len(unannounced)
+    generations = {row["_id"]: row["generation"] for row in _without_doorbell(bridge, rows, dead)}
+    delays = _spread(generations, MOST_SPREAD_AFTER_DEATH_SECONDS if dead else MOST_SPREAD_SECONDS)
+    ours = bridge.locks.announce_all(bridge.owner, delays, dead) if delays else []
+    for share_id in ours:
+        bridge.doorbells.ring_poll(share_id, generations[share_id], delays[share_id])
+    if ours:
+        log.info("chains_seeded", count=len(ours), dead_owners=len(dead))
+    return len(ours)
 
 
-def _free_lost_links(bridge: Bridge, dead: Sequence[str]) -> set[str]:
-    """Take links from dead owners; return their channels."""
+def _spread(share_ids: Collection[str], most_seconds: float) -> dict[str, float]:
+    """Return a delay for each channel."""
+    spread = min(most_seconds, SPREAD_SECONDS_PER_CHANNEL * (len(share_ids) - 1))
+    return {share_id: random.uniform(0, spread) for share_id in share_ids}
+
+
+def _free_lost_links(bridge: Bridge, dead: Sequence[str]) -> None:
+    """Take links from dead owners, and from those past their deadline."""
     lost = bridge.channels.lost_links(bridge.clock.now(), dead, MOST_PER_PASS)
     if not lost:
-        return set()
+        return
     for row in lost:
         bridge.locks.release_dead(row["_id"], row["poll_owner"])
     bridge.channels.free_links(lost, bridge.clock.now())
     log.warning("links_freed", count=len(lost), owners=sorted({row["poll_owner"] for row in lost}))
-    return {row["_id"] for row in lost}
 
 
 def _without_doorbell(bridge: Bridge, rows: list[dict[str, Any]], dead: Sequence[str]) -> list[dict[str, Any]]:
@@ -71,10 +75,5 @@ def ring_channel(bridge: Bridge, share_id: str) -> None:
     """Ring one channel now instead of waiting for the next pass; nothing if a link is being served."""
     channel = bridge.channels.get(share_id)
     if channel is not None and channel.is_pollable and channel.poll_owner is None:
-        _ring(bridge, share_id, channel.generation, spread_seconds=0.0)
-
-
-def _ring(bridge: Bridge, share_id: str, generation: int, spread_seconds: float) -> None:
-    delay = random.uniform(0, spread_seconds)
-    bridge.locks.announce(share_id, bridge.owner, delay + MARKER_SECONDS)
-    bridge.doorbells.ring_poll(share_id, generation, delay)
+        bridge.locks.announce(share_id, bridge.owner, 0.0)
+        bridge.doorbells.ring_poll(share_id, channel.generation)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import cast
 
 from wechat_bridge.store import redis_keys
 from wechat_bridge.store.broker import RedisClient, broker_call, script
+
+MARKER_SECONDS = 8.0
+"""How long a doorbell may take beyond its delay before the seeder rings again. Long enough for a busy queue (the seeder
+looks into it first), short enough that a doorbell lost with its worker is replaced within 12 s."""
 
 
 class PollLocks:
@@ -25,9 +29,10 @@ class PollLocks:
 
     @broker_call
     def take(self, share_id: str, owner: str, generation: int) -> bool:
-        """Take the lock for a link; False when it is held."""
+        """Take the lock for a link, and the doorbell's mark with it; False when the lock is held."""
         lock = [redis_keys.poll_lock(share_id), redis_keys.poll_next(share_id)]
-        return bool(self._take(keys=lock, args=[f"{owner}|{generation}", self._lifetime_ms]))
+        marker_ms = int(MARKER_SECONDS * 1000)
+        return bool(self._take(keys=lock, args=[f"{owner}|{generation}", self._lifetime_ms, owner, marker_ms]))
 
     @broker_call
     def keep(self, share_id: str, owner: str, generation: int) -> int | None:
@@ -52,9 +57,22 @@ class PollLocks:
         self._client.delete(redis_keys.poll_lock(share_id))
 
     @broker_call
-    def announce(self, share_id: str, owner: str, lifetime_seconds: float) -> None:
-        """Mark that ``owner`` rang for this channel."""
-        self._client.set(redis_keys.poll_next(share_id), owner, px=max(1, int(lifetime_seconds * 1000)))
+    def announce(self, share_id: str, owner: str, delay_seconds: float) -> None:
+        """Mark that ``owner`` rings for this channel, after a delay."""
+        self._client.set(redis_keys.poll_next(share_id), owner, px=int((delay_seconds + MARKER_SECONDS) * 1000))
+
+    @broker_call
+    def announce_all(self, owner: str, delays: Mapping[str, float], dead: Collection[str]) -> list[str]:
+        """Mark that ``owner`` rings for these channels, each after its delay in seconds; return those it may ring.
+
+        Of several who want to ring for a channel one may; the mark of a ``dead`` owner is replaced. Two round trips.
+        """
+        marks = dict(zip(delays, self.announced(list(delays)), strict=True))
+        with self._client.pipeline(transaction=False) as pipe:
+            for share_id, delay in delays.items():
+                lifetime_ms = int((delay + MARKER_SECONDS) * 1000)
+                pipe.set(redis_keys.poll_next(share_id), owner, nx=marks[share_id] not in dead, px=lifetime_ms)
+            return [share_id for share_id, won in zip(delays, pipe.execute(), strict=True) if won]
 
     @broker_call
     def unannounce(self, share_id: str, owner: str) -> None:
