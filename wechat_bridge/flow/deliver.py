@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wechat_bridge.channels.base import PollingDoor
@@ -83,7 +84,10 @@ def _deliver(bridge: Bridge, turn: Turn) -> Outcome:
         if number != waiting[0]:
             bridge.stopping.wait(bridge.settings.reply.pacing_seconds)
         _send_chunk(bridge, turn, sender, number)
-    _finish(bridge, turn)
+        if number != waiting[-1]:
+            _write_chunk(bridge, turn, number, turn.chunks[number])
+            _log_sent(turn, number)
+    _finish(bridge, turn, waiting[-1:])
     return Done()
 
 
@@ -101,7 +105,7 @@ def _blocked_seconds(bridge: Bridge, channel: Channel) -> float:
 
 
 def _send_chunk(bridge: Bridge, turn: Turn, sender: Sender, number: int) -> None:
-    """Send one chunk. Its outcome is unknown from the write before the send to the write after it."""
+    """Send one chunk. Its outcome is unknown from the write before the send to the caller's write after it."""
     chunk = turn.chunks[number]
     context_token = _take_send(bridge, turn, sender.channel, chunk)
     bridge.alive.check()
@@ -114,7 +118,10 @@ def _send_chunk(bridge: Bridge, turn: Turn, sender: Sender, number: int) -> None
         raise
     accepted = {"state": ChunkState.ACCEPTED, "message_id": message_id, "at": bridge.clock.now()}
     turn.chunks[number] = chunk.model_copy(update=accepted)  # known from here on, whether it can be written or not
-    _write_chunk(bridge, turn, number, turn.chunks[number])
+
+
+def _log_sent(turn: Turn, number: int) -> None:
+    message_id = turn.chunks[number].message_id
     log.info("chunk_sent", turn_id=turn.id, number=number, message_id=message_id, trace_id=turn.trace_id)
 
 
@@ -177,8 +184,12 @@ def _note_refusal(bridge: Bridge, channel: Channel, error: RefusedError | Platfo
         bridge.channels.block_sends(channel.id, channel.epoch, until)
 
 
-def _finish(bridge: Bridge, turn: Turn) -> None:
-    if not bridge.turns.finish(turn, TurnState.SENT, bridge.clock.now(), {"error": None}):
+def _finish(bridge: Bridge, turn: Turn, last: Sequence[int]) -> None:
+    """Write that all is sent, and with it that the last chunk was accepted: one write less for each turn."""
+    accepted = {f"chunks.{number}": turn.chunks[number].model_dump() for number in last}
+    if not bridge.turns.finish(turn, TurnState.SENT, bridge.clock.now(), {"error": None} | accepted):
         raise ClaimLost
     turn.state, turn.error = TurnState.SENT, None
+    for number in last:
+        _log_sent(turn, number)
     log.info("turn_sent", turn_id=turn.id, chunks=len(turn.chunks), trace_id=turn.trace_id)
