@@ -83,6 +83,7 @@ class Wired:
 
     def close(self) -> None:
         """Close what was opened."""
+        self.bridge.typing.close()
         self.http.close()
         self.mongo.close()
         self.heart_mongo.close()

@@ -104,6 +104,9 @@ class OwnDoor:
             raise outcome
         return outcome
 
+    def set_typing(self, account: Account, user_id: str, *, is_typing: bool) -> None:
+        """Nobody sees it."""
+
     @property
     def texts(self) -> list[str]:
         """The texts sent, refused ones too."""

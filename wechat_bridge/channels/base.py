@@ -47,3 +47,10 @@ class PollingDoor(Protocol):
         the same ``client_id``).
         """
         ...
+
+    def set_typing(self, account: Account, user_id: str, *, is_typing: bool) -> None:
+        """Show a person that an answer is being worked on, or no longer; it fades by itself if not shown again.
+
+        Raises PlatformUnavailable and SessionExpired; no answer depends on it.
+        """
+        ...

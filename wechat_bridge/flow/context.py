@@ -9,6 +9,7 @@ from typing import Protocol
 
 from wechat_bridge.channels.base import PollingDoor
 from wechat_bridge.engines.base import Engine
+from wechat_bridge.flow.typing_indicator import TypingIndicator
 from wechat_bridge.flow.unfinished import Unfinished
 from wechat_bridge.model.channel import ChannelKind
 from wechat_bridge.settings import Settings
@@ -92,6 +93,7 @@ class Bridge:
     doors: Mapping[ChannelKind, PollingDoor]
     engines: Mapping[str, Engine]
     unfinished: Unfinished = field(default_factory=Unfinished)
+    typing: TypingIndicator = field(default_factory=TypingIndicator)
     stopping: threading.Event = field(default_factory=threading.Event)
 
     @property

@@ -18,11 +18,11 @@ from wechat_bridge.flow.claim import claim_turn
 from wechat_bridge.flow.close import close_turn
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.failure import failed, postpone
+from wechat_bridge.flow.session import session_ended
 from wechat_bridge.model.channel import Account, Channel
 from wechat_bridge.model.conversation import Conversation
 from wechat_bridge.model.outcome import Done, Outcome
 from wechat_bridge.model.turn import Chunk, ChunkState, Turn, TurnState
-from wechat_bridge.observe import alerts
 from wechat_bridge.observe.logging import logger
 from wechat_bridge.store.clock import boot_seconds
 
@@ -177,8 +177,7 @@ def _is_over(bridge: Bridge, conversation: Conversation) -> bool:
 
 def _note_refusal(bridge: Bridge, channel: Channel, error: RefusedError | PlatformBusy) -> None:
     if isinstance(error, SessionExpired):
-        if bridge.channels.require_login(channel.id, channel.epoch, str(error)):
-            alerts.raise_("login_needed", channel.id, f"run: wechat-bridge channel login {channel.id}")
+        session_ended(bridge, channel.id, channel.epoch, error)
     elif isinstance(error, PlatformBusy):
         until = bridge.clock.after(error.retry_after_seconds or SHORT_WAIT_SECONDS)
         bridge.channels.block_sends(channel.id, channel.epoch, until)

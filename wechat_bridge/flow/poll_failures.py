@@ -8,6 +8,7 @@ from wechat_bridge.errors import PlatformUnavailable, SessionExpired
 from wechat_bridge.flow.chain import jittered
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.link import Link
+from wechat_bridge.flow.session import session_ended
 from wechat_bridge.model.channel import ChannelStatus, StatusReason
 from wechat_bridge.observe import alerts
 from wechat_bridge.observe.logging import logger
@@ -17,8 +18,7 @@ log = logger(__name__)
 
 def session_expired(bridge: Bridge, link: Link, error: SessionExpired) -> float | None:
     """WeChat ended the session: no probe, replies are kept. A newer login is left alone."""
-    if bridge.channels.require_login(link.share_id, link.channel.epoch, str(error)):
-        alerts.raise_("login_needed", link.share_id, f"run: wechat-bridge channel login {link.share_id}")
+    session_ended(bridge, link.share_id, link.channel.epoch, error)
     current = bridge.channels.get(link.share_id)
     return 0.0 if current and current.is_pollable else None
 

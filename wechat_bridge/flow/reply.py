@@ -13,6 +13,8 @@ from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.failure import failed, or_later
 from wechat_bridge.flow.quotes import with_quotes
 from wechat_bridge.flow.ring import ring_turn
+from wechat_bridge.flow.typing import typing
+from wechat_bridge.model.channel import Channel
 from wechat_bridge.model.characters import without_lone_surrogates
 from wechat_bridge.model.chunks import split
 from wechat_bridge.model.message import InboxRow, in_order
@@ -51,12 +53,14 @@ def _answer(bridge: Bridge, turn: Turn, rows: list[InboxRow]) -> tuple[Answer, E
 
 def _ask(bridge: Bridge, turn: Turn, text: str) -> tuple[Answer, EngineCall]:
     bridge.alive.check()
-    engine = _engine(bridge, turn)
+    channel = bridge.channels.get(turn.share_id)
+    engine = _engine(bridge, turn, channel)
     deadline = bridge.settings.reply.engine_deadline_seconds
     question = Question(turn.id, turn.share_id, turn.chat_id, turn.user_id, text, deadline)
     log.info("engine_called", turn_id=turn.id, engine=engine.name, trace_id=turn.trace_id)
     started = time.monotonic()
-    answer = engine.answer(question)
+    with typing(bridge, channel, turn.user_id):
+        answer = engine.answer(question)
     elapsed = time.monotonic() - started
     metrics.engine_seconds.labels(engine.name).observe(elapsed)
     return answer, EngineCall(
@@ -69,8 +73,7 @@ def _ask(bridge: Bridge, turn: Turn, text: str) -> tuple[Answer, EngineCall]:
     )
 
 
-def _engine(bridge: Bridge, turn: Turn) -> Engine:
-    channel = bridge.channels.get(turn.share_id)
+def _engine(bridge: Bridge, turn: Turn, channel: Channel | None) -> Engine:
     name = channel.engine if channel else ""
     engine = bridge.engines.get(name)
     if engine is None:

@@ -17,6 +17,7 @@ from wechat_bridge.channels.ilink.answers import (
 )
 from wechat_bridge.channels.ilink.ids import as_id
 from wechat_bridge.channels.ilink.lenient import storable
+from wechat_bridge.channels.ilink.typing import IlinkTyping
 from wechat_bridge.channels.ilink.updates import LONGEST_HOLD_SECONDS, parse_updates
 from wechat_bridge.errors import PlatformBusy, SendRefused
 from wechat_bridge.model.channel import Account
@@ -39,6 +40,7 @@ class IlinkDoor:
         self, http: HttpClient, *, default_hold_seconds: float = 35.0, poll_total_seconds: float = 120.0
     ) -> None:
         self._http = http
+        self._typing = IlinkTyping(http)
         self._default_hold_seconds = default_hold_seconds
         self._poll_total_seconds = poll_total_seconds
 
@@ -80,6 +82,10 @@ class IlinkDoor:
         sent = object_of(body_of(answer, "sendmessage"), "sendmessage")
         _check_accepted(sent, (account.token, context_token))
         return as_id(sent.get("message_id"))
+
+    def set_typing(self, account: Account, user_id: str, *, is_typing: bool) -> None:
+        """Show or cancel the typing indicator; see PollingDoor."""
+        self._typing.set(account, user_id, is_typing=is_typing)
 
 
 def _text_message(user_id: str, text: str, client_id: str, context_token: str) -> dict[str, Any]:

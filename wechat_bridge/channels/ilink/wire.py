@@ -8,6 +8,8 @@ import random
 DEFAULT_BASE_URL = "https://ilinkai.weixin.qq.com"
 GET_UPDATES = "ilink/bot/getupdates"
 SEND_MESSAGE = "ilink/bot/sendmessage"
+GET_CONFIG = "ilink/bot/getconfig"
+SEND_TYPING = "ilink/bot/sendtyping"
 GET_BOT_QRCODE = "ilink/bot/get_bot_qrcode"
 GET_QRCODE_STATUS = "ilink/bot/get_qrcode_status"
 
