@@ -33,6 +33,7 @@ def seed_poll_chains(bridge: Bridge) -> int:
     generations = {row["_id"]: row["generation"] for row in _without_doorbell(bridge, rows, dead)}
     delays = _spread(generations, MOST_SPREAD_AFTER_DEATH_SECONDS if dead else MOST_SPREAD_SECONDS)
     ours = bridge.locks.announce_all(bridge.owner, delays, dead) if delays else []
+    _free_dead_locks(bridge, ours, dead)
     for share_id in ours:
         bridge.doorbells.ring_poll(share_id, generations[share_id], delays[share_id])
     if ours:
@@ -55,6 +56,14 @@ def _free_lost_links(bridge: Bridge, dead: Sequence[str]) -> None:
         bridge.locks.release_dead(row["_id"], row["poll_owner"])
     bridge.channels.free_links(lost, bridge.clock.now())
     log.warning("links_freed", count=len(lost), owners=sorted({row["poll_owner"] for row in lost}))
+
+
+def _free_dead_locks(bridge: Bridge, share_ids: Sequence[str], dead: Sequence[str]) -> None:
+    """Remove locks of owners that died before the ledger knew of their link."""
+    if dead:
+        for share_id, holder in zip(share_ids, bridge.locks.holders(share_ids), strict=True):
+            if holder is not None and holder in dead:
+                bridge.locks.release_dead(share_id, holder)
 
 
 def _without_doorbell(bridge: Bridge, rows: list[dict[str, Any]], dead: Sequence[str]) -> list[dict[str, Any]]:

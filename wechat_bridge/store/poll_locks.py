@@ -52,6 +52,14 @@ class PollLocks:
         return bool(self._release(keys=[redis_keys.poll_lock(share_id)], args=[f"{owner}|"]))
 
     @broker_call
+    def holders(self, share_ids: Sequence[str]) -> list[str | None]:
+        """Return who holds the lock of each of these channels, or None."""
+        if not share_ids:
+            return []
+        found = cast("list[str | None]", self._client.mget([redis_keys.poll_lock(share_id) for share_id in share_ids]))
+        return [value and value.rpartition("|")[0] for value in found]
+
+    @broker_call
     def revoke(self, share_id: str) -> None:
         """Delete the lock whoever holds it: the chain ends with its open poll."""
         self._client.delete(redis_keys.poll_lock(share_id))
