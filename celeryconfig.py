@@ -10,7 +10,7 @@ from typing import Any
 from kombu.entity import Exchange, Queue
 
 from wechat_bridge.settings import settings
-from wechat_bridge.store.redis_keys import BROKER_PREFIX
+from wechat_bridge.store.redis_keys import BROKER_PREFIX, RESULT_PREFIX
 
 _settings = settings()
 
@@ -37,6 +37,8 @@ broker_pool_limit = 50
 # A worker outlives a Redis restart, however long.
 broker_connection_retry_on_startup = True
 broker_connection_max_retries = None
+# Nor does it end because an old primary says READONLY after a failover, which is no lost connection to Celery.
+broker_channel_error_retry = True
 # A doorbell that cannot be rung soon is rung by the sweep; nobody waits long for it.
 task_publish_retry_policy = {"max_retries": 2, "interval_start": 0.1, "interval_step": 0.3, "interval_max": 1}
 
@@ -45,9 +47,17 @@ task_serializer = "json"
 accept_content = ["json"]
 timezone = "UTC"
 
-# The ledger holds results; Celery keeps none.
-result_backend = None
+# The ledger holds results; Celery keeps only those of management tasks, for the operator who called one.
+result_backend = _settings.redis_url
 task_ignore_result = True
+result_expires = 600
+result_backend_transport_options = {
+    "global_keyprefix": RESULT_PREFIX,
+    # A result that Redis does not take within seconds is given up; what the task did stands in the ledger.
+    "retry_policy": {"max_retries": 3, "interval_start": 0.1, "interval_step": 0.5, "interval_max": 2, "timeout": 5.0},
+}
+redis_socket_connect_timeout = 5
+redis_socket_timeout = 30
 
 # The ledger and the sweep recover what a dead worker held, within seconds; redelivery would take minutes.
 task_acks_late = False
@@ -77,10 +87,23 @@ task_routes = {
     "wechat_bridge.generate_reply": {"queue": "reply"},
     "wechat_bridge.deliver_reply": {"queue": "deliver"},
     "wechat_bridge.record_dead_letter": {"queue": "dead_letter"},
+    "wechat_bridge.follow_login": {"queue": "management"},
+    "wechat_bridge.relogin": {"queue": "management"},
+    "wechat_bridge.submit_verify_code": {"queue": "management"},
+    "wechat_bridge.logout": {"queue": "management"},
+    "wechat_bridge.enable": {"queue": "management"},
+    "wechat_bridge.disable": {"queue": "management"},
+    "wechat_bridge.probe": {"queue": "management"},
+    "wechat_bridge.replay_dead_letter": {"queue": "management"},
     "wechat_bridge.seed_poll_chains": {"queue": "maintenance"},
     "wechat_bridge.sweep": {"queue": "maintenance"},
 }
-imports = ("wechat_bridge.tasks.polling", "wechat_bridge.tasks.replying", "wechat_bridge.tasks.maintenance")
+imports = (
+    "wechat_bridge.tasks.polling",
+    "wechat_bridge.tasks.replying",
+    "wechat_bridge.tasks.management",
+    "wechat_bridge.tasks.maintenance",
+)
 
 # Entries are idempotent and expire, so two beats, or a backlog after an outage, are harmless; no state on disk.
 beat_scheduler = "celery.beat:Scheduler"

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import argparse
 
-from tests.benchmarks import demo, idle, latency, recovery
+from tests.benchmarks import backlog, demo, idle, latency, outage, recovery
 
-COMMANDS = {"idle": idle, "latency": latency, "recovery": recovery, "demo": demo}
+COMMANDS = {
+    "idle": idle,
+    "latency": latency,
+    "recovery": recovery,
+    "outage": outage,
+    "backlog": backlog,
+    "demo": demo,
+}
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ from wechat_bridge.local.child import Child
 from wechat_bridge.simulators.ilink import BotCredentials
 
 SHORT_HOLD_SECONDS = 3.0
-SEED_SECONDS = 3.0
+SEED_SECONDS = 2.0
 WINDOW_SLICES = 7
 """The window is read in so many slices; how they differ says how noisy the run was."""
 

@@ -38,6 +38,8 @@ class Stage:
     """What runs. ``engine_log`` has a line for each question that the engine ``clock`` was asked."""
 
     system: System
+    redis: RedisServer
+    mongo: MongoServer
     services: dict[str, int]
     engine_log: Path
 
@@ -72,4 +74,4 @@ def stage(options: argparse.Namespace, **environment: str) -> Iterator[Stage]:
         system = stack.enter_context(System(urls, folder, simulator.control, simulator.base_url, **own, **environment))
         services = {"redis": redis.pid, "ledger": mongo.pid, "simulator": simulator.pid, "benchmark": os.getpid()}
         progress(f"Redis, MongoDB and the simulated WeChat run; logs are in {folder}")
-        yield Stage(system, services, engine_log)
+        yield Stage(system, redis, mongo, services, engine_log)

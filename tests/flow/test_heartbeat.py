@@ -110,7 +110,7 @@ def test_a_process_that_does_not_reach_the_ledger_may_not_act_and_may_again_afte
 
 def test_who_was_not_seen_for_too_long_is_dead_and_who_was_is_not(world: World, life: Life) -> None:
     life.others_last_seen("gone", 30)
-    life.others_last_seen("living", -30)
+    life.others_last_seen("living", -1)
     assert eventually(world, lambda: "gone" in dead(life))
     assert "living" not in dead(life)
 

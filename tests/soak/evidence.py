@@ -22,7 +22,8 @@ class Evidence:
     """Rows as the control API, the ledger and the log lines give them.
 
     ``delivered`` is by user, ``stats`` and ``cursors`` (the positions of a bot's polls in order) by bot,
-    ``acknowledged`` the times at which a process had written that a chunk was accepted, by client_id.
+    ``acknowledged`` the times at which a process had written that a chunk was accepted, by client_id; ``setbacks`` are
+    the log lines about failed and lost attempts, by turn.
     """
 
     delivered: dict[str, list[Row]]
@@ -34,6 +35,7 @@ class Evidence:
     dead_letters: list[Row]
     acknowledged: dict[str, list[float]]
     asked_again: list[str]
+    setbacks: dict[str, list[Row]]
     crashes: list[str]
     dropped: set[str]
 
@@ -53,6 +55,7 @@ def collect(stage: Stage, record: Record) -> Evidence:
         dead_letters=list(bridge.dead_letters.collection.find()),
         acknowledged=_acknowledged(lines),
         asked_again=_asked_again(lines),
+        setbacks=_setbacks(lines),
         crashes=sorted(f"{line['process']}: {_last_line(line)}" for line in lines if line["event"] == "task_crashed"),
         dropped={i for line in lines if line["event"] == "messages_dropped_at_stop" for i in line["message_ids"]},
     )
@@ -93,6 +96,14 @@ def _asked_again(lines: list[Row]) -> list[str]:
     return [line["turn_id"] for line in called if line["timestamp"] > stored.get(line["turn_id"], line["timestamp"])]
 
 
+def _setbacks(lines: list[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for line in lines:
+        if line["event"] in {"turn_failed", "turn_taken_over"}:
+            found.setdefault(line["turn_id"], []).append(line)
+    return found
+
+
 def _last_line(line: Row) -> str:
     return str(line.get("exception", "")).strip().rpartition("\n")[2]
 
@@ -104,7 +115,7 @@ def life(evidence: Evidence, said: Said) -> str:
     parts = [
         f"message {said.message_id} {said.text!r} of {said.user_id}",
         _row_life(row),
-        *(_turn_life(turn) for turn in evidence.turns.values() if row and row["_id"] in turn["message_ids"]),
+        *(turn_life(turn) for turn in evidence.turns.values() if row and row["_id"] in turn["message_ids"]),
         *(f"send {clock(s['at'])} {s['client_id']} {s['refused'] or 'accepted'}" for s in sends),
     ]
     return "\n      ".join(parts)
@@ -116,7 +127,8 @@ def _row_life(row: Row | None) -> str:
     return f"stored {clock(row['received_at'].timestamp())}, {row['state']} {row['reason']} in {row['turn_id']}"
 
 
-def _turn_life(turn: Row) -> str:
+def turn_life(turn: Row) -> str:
+    """Tell the life of a turn as the ledger knows it."""
     times = ", ".join(f"{name} {clock(at.timestamp())}" for name, at in turn["times"].items())
     attempts = f"{turn['generate_attempts']}+{turn['deliver_attempts']} attempts, fence {turn['fence']}"
     return f"turn {turn['_id']} {turn['state']} open={turn['open']} ({times}), {attempts}, error {turn['error']}"

@@ -15,6 +15,7 @@ from pymongo.errors import PyMongoError
 
 from tests.soak.plan import Fault
 from tests.soak.record import Injected, Record, Said
+from tests.soak.scripted import RECENT, ScriptedSends
 from tests.soak.stage import Stage
 from wechat_bridge.errors import BridgeError
 from wechat_bridge.flow.context import Bridge
@@ -24,7 +25,8 @@ from wechat_bridge.store import redis_keys
 TERMINATE_SECONDS = 60.0
 """After SIGTERM a process may finish its open poll (3 s) and wait for servers that are away; no longer than this."""
 
-RECENT = 60
+RINGS = 60
+"""Of so many newest turns the doorbells are doubled."""
 
 
 class Lane(threading.Thread):
@@ -41,6 +43,7 @@ class Lane(threading.Thread):
         self.over = threading.Event()
         self.rng = random.Random(f"{seed}-{name}")
         self.control = stage.control()
+        self.scripted = ScriptedSends(self.control, stage.system.wired.bridge.turns, record, self.rng)
 
     def run(self) -> None:
         """Work through the schedule, then only keep the process alive until the run is over."""
@@ -159,8 +162,9 @@ class Lane(threading.Thread):
         injected.remark = "asked for"
 
     def _script(self, **entry: object) -> Callable[[Fault, Injected], None]:
-        def script(_fault: Fault, _injected: Injected) -> None:
-            self.control.script("sendmessage", self._recent().bot_id, **entry)
+        def script(fault: Fault, _injected: Injected) -> None:
+            while not self.scripted.add(fault.kind, entry) and not self.over.is_set():
+                self._rest()
 
         return script
 
@@ -183,7 +187,7 @@ class Lane(threading.Thread):
         for channel in bridge.channels.all():
             for generation in (channel.generation, channel.generation, channel.generation - 1):
                 bridge.doorbells.ring_poll(channel.id, generation)
-        for row in list(bridge.turns.collection.find({}, {"chat_id": 1}).sort("_id", -1).limit(RECENT)):
+        for row in list(bridge.turns.collection.find({}, {"chat_id": 1}).sort("_id", -1).limit(RINGS)):
             bridge.doorbells.ring_flush(row["chat_id"])
             bridge.doorbells.ring_reply(row["_id"])
             bridge.doorbells.ring_deliver(row["_id"])

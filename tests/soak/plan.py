@@ -11,22 +11,16 @@ ROUND_SECONDS = 130.0
 """In every round of this length each kind of fault happens FAULTS_PER_ROUND times."""
 
 FAULTS_PER_ROUND = 5
-MESSAGES_PER_SECOND = 8.0
-"""The most two cores carry next to all the restarts; a short run writes more slowly, so that it lasts one round."""
+MESSAGES_PER_SECOND = 10.0
+"""What two cores carry next to all the restarts; a short run writes more slowly, so that it lasts one round."""
 
 WORKER_KINDS = ("poll", "reply", "ops", "beat")
 COPIES = 2
 PROCESS_FAULTS = ("kill", "terminate", "freeze")
 REDIS_FAULTS = ("redis restart", "redis flush")
 MONGO_FAULTS = ("mongo pause", "mongo restart")
-WECHAT_FAULTS = (
-    "message redelivered",
-    "messages reordered",
-    "send HTTP 500",
-    "send refused",
-    "send cut before",
-    "send cut after",
-)
+SEND_FAULTS = ("send HTTP 500", "send refused", "send cut before", "send cut after")
+WECHAT_FAULTS = ("message redelivered", "messages reordered", *SEND_FAULTS)
 DOORBELL_FAULTS = ("doorbells doubled",)
 
 

@@ -31,11 +31,27 @@ class Injected:
 
 
 @dataclass
+class ScriptedSend:
+    """A failure scripted for the next send of a bot, one of whose users had just ``said`` something.
+
+    ``sends_before`` counts the bot's sends until then; ``client_id`` and ``user_id`` are of the send that met the
+    failure, empty until one has.
+    """
+
+    kind: str
+    said: Said
+    sends_before: int
+    client_id: str = ""
+    user_id: str = ""
+
+
+@dataclass
 class Record:
     """Everything the driver did, filled by several threads. ``restarts`` are of processes that ended by themselves."""
 
     said: list[Said] = field(default_factory=list)
     injected: list[Injected] = field(default_factory=list)
+    scripted: list[ScriptedSend] = field(default_factory=list)
     spilled_and_flushed: set[str] = field(default_factory=set)
     complaints: list[str] = field(default_factory=list)
     restarts: list[tuple[str, float]] = field(default_factory=list)

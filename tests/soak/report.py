@@ -22,6 +22,8 @@ def show(outcome: Outcome, console: Console) -> None:
     )
     console.print(_figures(outcome))
     console.print(_faults(outcome))
+    for turn in verdict.given_up_as_designed:
+        console.print(f"given up as designed: {turn}", markup=False)
     for letter in outcome.evidence.dead_letters:
         console.print(f"dead letter {letter['_id']}: {letter['stage']}, {letter['error']}", markup=False)
     for text in verdict.violations[:MOST_VIOLATIONS]:

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.soak.evidence import Evidence, collect
+from tests.soak.evidence import Evidence, clock, collect
 from tests.soak.faults import Lane
 from tests.soak.plan import Plan, lanes
 from tests.soak.record import Record
@@ -36,7 +36,16 @@ def run(plan: Plan, folder: Path) -> Outcome:
     with stage(plan, folder) as running:
         drain_seconds = _drive(plan, running, record)
         evidence = collect(running, record)
+    _keep(record, folder / "faults.txt")
     return Outcome(plan, record, evidence, judge(plan, record, evidence), drain_seconds)
+
+
+def _keep(record: Record, path: Path) -> None:
+    """Write down what was done when, to be read beside the logs (whose times are UTC)."""
+    rows = [(fault.began, fault.ended or fault.began, f"{fault.target}: {fault.kind} {fault.remark}")
+            for fault in record.injected]  # fmt: skip
+    rows += [(at, at, f"{name}: ended by itself") for name, at in record.restarts]
+    path.write_text("".join(f"{clock(began)} {ended - began:5.1f} s {what}\n" for began, ended, what in sorted(rows)))
 
 
 def _drive(plan: Plan, running: Stage, record: Record) -> float:
@@ -48,7 +57,7 @@ def _drive(plan: Plan, running: Stage, record: Record) -> float:
     threads: list[Traffic | Lane] = [traffic, *breakers]
     for thread in threads:
         thread.start()
-    if not watch.until(lambda: _are_done(traffic, breakers), plan.seconds + LATE_SECONDS):
+    if not watch.until(lambda: _are_done(watch, traffic, breakers), plan.seconds + LATE_SECONDS):
         record.complain("the schedule did not come to its end in time")
     drain_began = time.monotonic()
     if not watch.drain(traffic):
@@ -61,5 +70,8 @@ def _drive(plan: Plan, running: Stage, record: Record) -> float:
     return seconds
 
 
-def _are_done(traffic: Traffic, breakers: list[Lane]) -> bool:
-    return not traffic.is_alive() and all(lane.done.is_set() or not lane.is_alive() for lane in breakers)
+def _are_done(watch: Watch, traffic: Traffic, breakers: list[Lane]) -> bool:
+    if traffic.is_alive():
+        return False
+    watch.nudge(traffic)  # the next fault of a lane may wait for an answer
+    return all(lane.done.is_set() or not lane.is_alive() for lane in breakers)

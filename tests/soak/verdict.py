@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from tests.soak.evidence import Evidence, Row, life
-from tests.soak.plan import Plan, all_kinds
+from tests.soak.given_up import apology_ids, of_dead_turns
+from tests.soak.plan import SEND_FAULTS, Plan, all_kinds
 from tests.soak.record import Record, Said
 from wechat_bridge.model import keys
 
@@ -26,6 +27,7 @@ class Verdict:
     lost: list[Said] = field(default_factory=list)
     out_of_order: list[Said] = field(default_factory=list)
     given_up: list[Said] = field(default_factory=list)
+    given_up_as_designed: list[str] = field(default_factory=list)
     excused: Counter[str] = field(default_factory=Counter)
     repeats: int = 0
     violations: list[str] = field(default_factory=list)
@@ -40,7 +42,9 @@ def judge(plan: Plan, record: Record, evidence: Evidence) -> Verdict:
     verdict.violations += [*_open_ends(record, evidence), *_of_sends(evidence), *_of_polls(evidence)]
     verdict.violations += [f"an error nobody expected, in {crash}" for crash in evidence.crashes]
     verdict.violations += [f"the engine was asked again for {turn_id}" for turn_id in evidence.asked_again]
-    verdict.violations += _of_scripts(plan, evidence)
+    verdict.violations += _of_scripts(plan, record)
+    verdict.given_up_as_designed, given_up_too_soon = of_dead_turns(record, evidence)
+    verdict.violations += given_up_too_soon
     missing = [kind for kind in all_kinds() if plan.times(kind) > record.counts()[kind]]
     verdict.violations += [f"this kind of fault did not happen as often as planned: {kind}" for kind in missing]
     return verdict
@@ -50,7 +54,8 @@ def _judge_user(plan: Plan, record: Record, evidence: Evidence, verdict: Verdict
     said = {message.text: message for message in record.said if message.user_id == user_id}
     rows = _first_showings(evidence.delivered[user_id])
     verdict.repeats += len(evidence.delivered[user_id]) - len(rows)
-    lines = [line for row in rows for line in row["text"].split("\n")]
+    apologies = apology_ids(evidence)
+    lines = [line for row in rows if row["client_id"] not in apologies for line in row["text"].split("\n")]
     counts = Counter(lines)
     verdict.answered += sum(text in counts for text in said)
     verdict.violations += [f"{user_id} saw a text nobody expects: {line!r}" for line in counts if line not in said]
@@ -98,7 +103,6 @@ def _judge_missing(plan: Plan, record: Record, evidence: Evidence, verdict: Verd
     turn = evidence.turns.get(row["turn_id"]) if row and row["turn_id"] else None
     if turn and turn["state"] == "dead":
         verdict.given_up.append(message)
-        verdict.violations.append(f"given up ({turn['error']}): {life(evidence, message)}")
         return
     excuse = _excuse(record, evidence, message.message_id) if plan.cursor == "strict" and row is None else ""
     if excuse:
@@ -154,12 +158,12 @@ def _of_sends(evidence: Evidence) -> Iterator[str]:
             yield f"sent again though known to be accepted: {send['client_id']} {send['text']!r}"
 
 
-def _of_scripts(plan: Plan, evidence: Evidence) -> Iterator[str]:
-    """A scripted answer is a fault only once a send has met it."""
-    planned = sum(plan.times(kind) for kind in ("send HTTP 500", "send refused", "send cut before"))
-    met = sum(send["refused"] == "scripted" for send in evidence.sends)
-    if met < planned:
-        yield f"of {planned} sends that were to be refused or cut only {met} were"
+def _of_scripts(plan: Plan, record: Record) -> Iterator[str]:
+    """A scripted failure is a fault only once a send has met it."""
+    met = Counter(scripted.kind for scripted in record.scripted if scripted.client_id)
+    for kind in SEND_FAULTS:
+        if met[kind] < plan.times(kind):
+            yield f"of {plan.times(kind)} planned only {met[kind]} were met by a send: {kind}"
 
 
 def _of_polls(evidence: Evidence) -> Iterator[str]:

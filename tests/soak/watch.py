@@ -5,14 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from pymongo.collection import Collection
+from pymongo.errors import PyMongoError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from tests.soak.plan import Plan
-from tests.soak.record import Record
+from tests.soak.record import Record, Said, ScriptedSend
+from tests.soak.scripted import is_met
 from tests.soak.stage import Stage
 from tests.soak.traffic import Traffic
+from wechat_bridge.model import keys
 from wechat_bridge.store import redis_keys
+from wechat_bridge.store.ledger import Document
 
 LOOK_SECONDS = 1.0
 STRICT_QUIET_SECONDS = 20.0
@@ -44,7 +49,10 @@ class Watch:
             rows = self.control.deliveries(user_id, after=self._seen.get(user_id, 0))
             self._seen[user_id] = self._seen.get(user_id, 0) + len(rows)
             self.heard.setdefault(user_id, set()).update(line for row in rows for line in row["text"].split("\n"))
-        return sum(said.text in self.heard.get(said.user_id, ()) for said in list(self.record.said))
+        return len(self.record.said) - len(self._unanswered())
+
+    def _unanswered(self) -> list[Said]:
+        return [said for said in list(self.record.said) if said.text not in self.heard.get(said.user_id, ())]
 
     def until(self, over: Callable[[], bool], seconds: float) -> bool:
         """Show progress until it is over; False when the time is up."""
@@ -72,18 +80,18 @@ class Watch:
             bar.console.print(f"{time.strftime('%H:%M:%S')} {line}", highlight=False)
 
     def drain(self, traffic: Traffic) -> bool:
-        """Wait until all is answered and nothing is left to do; users whose answer is parked write again."""
+        """Wait until all is answered or given up and nothing is left to do."""
         quiet_since: list[float] = []
 
         def quiet() -> bool:
-            self._nudge(traffic)
-            if not self._ledger_is_clean():
+            self.nudge(traffic)
+            if self._unmet() or not self._ledger_is_clean():
                 quiet_since.clear()
                 return False
             quiet_since.append(time.monotonic())
-            is_all = self.look() == len(self.record.said)
+            self.look()
             strict = self.plan.cursor == "strict" and time.monotonic() - quiet_since[0] > STRICT_QUIET_SECONDS
-            return is_all or strict
+            return self._is_settled() or strict
 
         done = self.until(quiet, self.plan.drain_seconds)
         time.sleep(SETTLE_SECONDS)
@@ -96,10 +104,28 @@ class Watch:
         is_busy = bridge.turns.collection.find_one({"open": True}) or bridge.inbox.collection.find_one(waits)
         return not is_busy and not spilled
 
-    def _nudge(self, traffic: Traffic) -> None:
-        """A parked answer waits for the user's next message."""
-        for turn in self.stage.system.wired.bridge.turns.collection.find({"state": "parked"}, {"user_id": 1}):
-            user_id = turn["user_id"]
+    def _is_settled(self) -> bool:
+        """Whether every message was answered, or given up: the verdict looks into those."""
+        left = {keys.inbox_id(said.share_id, said.message_id) for said in self._unanswered()}
+        if not left:
+            return True
+        dead = self._turns().find({"state": "dead"}, {"message_ids": 1})
+        return left <= {row_id for turn in dead for row_id in turn["message_ids"]}
+
+    def _unmet(self) -> list[ScriptedSend]:
+        return [scripted for scripted in self.record.scripted if not is_met(scripted, self.control)]
+
+    def _turns(self) -> Collection[Document]:
+        return self.stage.system.wired.bridge.turns.collection
+
+    def nudge(self, traffic: Traffic) -> None:
+        """Let users write again: for a parked answer, and for a scripted failure that no send has met yet."""
+        try:
+            waiting = {turn["user_id"] for turn in self._turns().find({"state": "parked"}, {"user_id": 1})}
+        except PyMongoError:
+            return
+        waiting |= {scripted.said.user_id for scripted in self._unmet()}
+        for user_id in sorted(waiting):
             if time.monotonic() - self._nudged.get(user_id, 0.0) > NUDGE_SECONDS:
                 self._nudged[user_id] = time.monotonic()
                 traffic.write(traffic.number_of(user_id))

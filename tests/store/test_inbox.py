@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from pymongo.database import Database
@@ -119,6 +119,23 @@ def test_rows_move_as_they_may_and_not_otherwise(inbox: InboxStore, share_id: st
         after = inbox.get(given.id)
         assert after is not None
         assert after.state is before or after.state in MOVES[before]
+
+
+def test_a_row_tells_when_each_state_began(inbox: InboxStore, share_id: str) -> None:
+    given = row(share_id, 1)
+    inbox.add([given])
+    inbox.claim([given.id], "t1")
+    claimed = inbox.get(given.id)
+    inbox.close("t1", InboxState.FAILED, "the engine said no")
+    inbox.close("t1", InboxState.DONE, "")
+    inbox.claim([given.id], "t1")
+    ended = inbox.get(given.id)
+    assert claimed is not None
+    assert ended is not None
+    assert set(claimed.times) == {"in_turn"}
+    assert set(ended.times) == {"in_turn", "failed"}
+    assert claimed.times["in_turn"] == ended.times["in_turn"] <= ended.times["failed"]
+    assert abs((ended.times["failed"] - datetime.now(UTC)).total_seconds()) < 60
 
 
 def test_closing_tells_the_reason_and_never_reopens(inbox: InboxStore, share_id: str) -> None:

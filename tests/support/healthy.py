@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
 
@@ -10,6 +10,7 @@ from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.roles import ROLES
 from wechat_bridge.model import keys
 from wechat_bridge.model.channel import Channel
+from wechat_bridge.model.dead_letter import DeadLetter
 from wechat_bridge.model.turn import Turn
 from wechat_bridge.model.worker import Worker
 from wechat_bridge.wiring import Wired
@@ -71,3 +72,11 @@ def open_turn(bridge: Bridge, due_seconds_ago: float = 0, **fields: Any) -> Turn
     turn = Turn(**(values | fields))
     bridge.turns.open(turn)
     return turn
+
+
+def letter(letter_id: str, share_id: str, failed_at: datetime) -> DeadLetter:
+    """A dead letter of a channel."""
+    return DeadLetter(
+        id=letter_id, share_id=share_id, chat_id="c", stage="reply", error_class="", error="", traceback="",
+        attempts=4, original=[], trace_id="", first_failure_at=failed_at, last_failure_at=failed_at,
+    )  # fmt: skip

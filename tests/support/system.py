@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import time
@@ -13,7 +14,7 @@ from typing import Any, Self
 
 from celery import Celery
 
-from tests.support.world import KEY, World, settings_for
+from tests.support.world import KEY, LOOPBACK, World, settings_for
 from wechat_bridge.local.child import Child
 from wechat_bridge.simulators.ilink import IlinkControl
 from wechat_bridge.wiring import Wired, build
@@ -54,7 +55,7 @@ class System:
         """A bridge of this process, to look into the ledger with; it is no worker and rings nothing by itself."""
         app = Celery("story")
         app.config_from_object("celeryconfig")
-        app.conf.broker_url = urls[0]
+        app.conf.broker_url = app.conf.result_backend = urls[0]
         return build(settings_for(*urls), app)
 
     def __enter__(self) -> Self:
@@ -78,7 +79,8 @@ class System:
             command += ["worker", "-Q", QUEUES[kind], "-P", "threads", "-c", str(threads), "-n", f"{name}@%h"]
             command += ["--without-gossip", "--without-mingle"]
         log = self.directory / f"{name}.log"
-        self.processes[name] = Child(command, log, cwd=self.directory, env=self.environment)
+        environment = self.environment | _procfile_environment(kind)
+        self.processes[name] = Child(command, log, cwd=self.directory, env=environment)
         return self.processes[name]
 
     def start_all(self, poll_threads: int = 50, reply_threads: int = 50) -> None:
@@ -180,6 +182,13 @@ class System:
         return (self.directory / f"{name}.log").read_text(encoding="utf-8")
 
 
+def _procfile_environment(kind: str) -> dict[str, str]:
+    """The variables that the Procfile gives to a process of this kind."""
+    procfile = Path(__file__).parents[2] / "Procfile"
+    line = next(line for line in procfile.read_text(encoding="utf-8").splitlines() if line.startswith(f"{kind}:"))
+    return dict(re.findall(r"\b([A-Z_]+)=(\S+)", line.partition(" celery ")[0]))
+
+
 def _environment(urls: tuple[str, str], engine_log: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("WECHAT_", "PYTEST_"))}
     return kept | {
@@ -190,4 +199,5 @@ def _environment(urls: tuple[str, str], engine_log: Path) -> dict[str, str]:
         "STORY_ENGINE_LOG": str(engine_log),
         "WECHAT_BRIDGE_DEBOUNCE__IDLE_SECONDS": "0",
         "WECHAT_BRIDGE_REPLY__PACING_SECONDS": "0",
+        "WECHAT_BRIDGE_MEDIA__ORIGINS": LOOPBACK,
     }

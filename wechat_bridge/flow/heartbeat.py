@@ -41,6 +41,7 @@ class Heartbeat:
         self._settings = settings
         self._last_beat: float | None = None
         self._steady_since: float | None = None
+        self._jumps = 0
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -74,12 +75,26 @@ class Heartbeat:
             raise OwnerStale
 
     def dead_owners(self) -> Sequence[str]:
-        """Return the owners that were not seen for too long; empty while this process cannot judge."""
-        if self._steady_since is None or boot_seconds() - self._steady_since < self._settings.steady_seconds:
+        """Return the owners that were not seen for too long; empty while this process cannot judge.
+
+        Seen in the future is seen by the clock of a server that failed since. The clock is asked after the owners:
+        an estimate from before a failover would make everybody look dead.
+        """
+        if not self._may_judge():
             return []
+        workers = self._workers.all()
+        self._clock.measure()
+        if not self._may_judge():  # the answers may have taken as long as an outage
+            return []
+        now, long_enough = self._clock.now(), timedelta(seconds=self._settings.dead_after_seconds)
+        return [worker.id for worker in workers if abs(now - worker.seen_at) > long_enough]
+
+    def _may_judge(self) -> bool:
+        """Whether this process has reached the ledger, always by the same clock, for long enough."""
         self.check()
-        before = self._clock.now() - timedelta(seconds=self._settings.dead_after_seconds)
-        return [worker.id for worker in self._workers.all() if worker.seen_at < before]
+        steady_since = self._steady_since
+        is_steady = steady_since is not None and boot_seconds() - steady_since >= self._settings.steady_seconds
+        return is_steady and self._clock.jumps == self._jumps
 
     def _run(self) -> None:
         while not self._stop.wait(self._settings.beat_seconds):
@@ -98,6 +113,10 @@ class Heartbeat:
             return
         if boot_seconds() - began > self._settings.beat_seconds:
             # A ledger so slow makes living processes look dead: judge nobody until it has been quick for a while.
+            self._steady_since = None
+        if self._clock.jumps != self._jumps:
+            # The others were seen by another clock until their next beat.
+            self._jumps = self._clock.jumps
             self._steady_since = None
         self._note_beat()
 

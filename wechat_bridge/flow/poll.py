@@ -8,7 +8,14 @@ from functools import partial
 from typing import Any
 
 from wechat_bridge.channels.base import PollAnswer, PollCut
-from wechat_bridge.errors import BridgeError, LedgerUnavailable, OwnerStale, PlatformUnavailable, SessionExpired
+from wechat_bridge.errors import (
+    BridgeError,
+    BrokerUnavailable,
+    LedgerUnavailable,
+    OwnerStale,
+    PlatformUnavailable,
+    SessionExpired,
+)
 from wechat_bridge.flow import intake, spill
 from wechat_bridge.flow.chain import chain_next_poll, jittered
 from wechat_bridge.flow.context import Bridge
@@ -59,7 +66,7 @@ def _take(bridge: Bridge, share_id: str, generation: int) -> Link | None:
     except OwnerStale:
         bridge.doorbells.ring_poll(share_id, generation, STALE_RETRY_SECONDS)
         return None
-    if not bridge.locks.take(share_id, bridge.owner, generation + 1):
+    if not _take_lock(bridge, share_id, generation + 1):
         return None
     channel: Channel | None = None
     claim, now = keys.new_token(), bridge.clock.now()
@@ -74,9 +81,26 @@ def _take(bridge: Bridge, share_id: str, generation: int) -> Link | None:
         raise
     finally:
         if channel is None:
-            bridge.locks.release(share_id, bridge.owner, generation + 1)
+            _let_go(bridge, share_id, generation + 1)
             bridge.locks.unannounce(share_id, bridge.owner)
     return _link(bridge, channel, began)
+
+
+def _take_lock(bridge: Bridge, share_id: str, generation: int) -> bool:
+    try:
+        return bridge.locks.take(share_id, bridge.owner, generation)
+    except BrokerUnavailable:
+        bridge.unfinished.add(f"lock {share_id}", partial(_let_go, bridge, share_id, generation))
+        raise
+
+
+def _let_go(bridge: Bridge, share_id: str, generation: int) -> None:
+    """Release the lock, later if the broker refuses now: it would keep everybody away for its lifetime."""
+    try:
+        bridge.locks.release(share_id, bridge.owner, generation)
+    except BrokerUnavailable:
+        bridge.unfinished.add(f"lock {share_id}", partial(_let_go, bridge, share_id, generation))
+        raise
 
 
 def _link(bridge: Bridge, channel: Channel, held_at: float) -> Link | None:

@@ -54,10 +54,12 @@ class LedgerReading:
 
 @dataclass(frozen=True)
 class BrokerReading:
-    """What Redis knows: doorbells waiting in each queue, and channels whose messages wait outside the ledger."""
+    """What Redis knows: doorbells waiting in each queue, channels whose messages wait outside the ledger, and how many
+    dead letters do."""
 
     queues: Mapping[str, int]
     spilled: Sequence[str]
+    spilled_letters: int = 0
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,9 @@ def read(bridge: Bridge) -> Readings:
         ledger_error = str(error)
     try:
         broker = BrokerReading(
-            {queue: bridge.doorbells.waiting(queue) for queue in QUEUES}, sorted(bridge.spill.channels())
+            {queue: bridge.doorbells.waiting(queue) for queue in QUEUES},
+            sorted(bridge.spill.channels()),
+            bridge.dead_spill.count(),
         )
     except BrokerUnavailable as error:
         broker_error = str(error)

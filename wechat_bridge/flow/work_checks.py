@@ -100,5 +100,7 @@ def _queues(broker: BrokerReading, channels: int, settings: Settings) -> Check:
 
 
 def _spill(broker: BrokerReading) -> Check:
-    detail = f"messages of {listed(broker.spilled)} wait in Redis; the sweep stores them: look at MongoDB, beat and ops"
-    return Check(name="spill", ok=not broker.spilled, detail=detail if broker.spilled else "empty")
+    waiting = [f"messages of {listed(broker.spilled)}"] if broker.spilled else []
+    waiting += [f"{broker.spilled_letters} dead letters"] if broker.spilled_letters else []
+    detail = f"{' and '.join(waiting)} wait in Redis; the sweep stores them: look at MongoDB, beat and ops"
+    return Check(name="spill", ok=not waiting, detail=detail if waiting else "empty")

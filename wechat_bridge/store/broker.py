@@ -8,7 +8,9 @@ from importlib import resources
 from typing import Any, ParamSpec, TypeVar
 
 import redis
-from redis.exceptions import RedisError
+from redis.backoff import NoBackoff
+from redis.exceptions import ReadOnlyError, RedisError
+from redis.retry import Retry
 
 from wechat_bridge.errors import BrokerUnavailable
 
@@ -19,7 +21,11 @@ RedisClient = redis.Redis
 
 
 def connect(url: str, *, pool_size: int = 50) -> RedisClient:
-    """Return a client that connects on first use, within 5 s, and waits at most 5 s for an answer."""
+    """Return a client that connects on first use, within 5 s, and waits at most 5 s for an answer.
+
+    A connection to an old primary, which refuses to write after a failover, is replaced. Nothing else is tried again:
+    a call whose answer was lost may have been done.
+    """
     pool = redis.BlockingConnectionPool.from_url(
         url,
         max_connections=pool_size,
@@ -29,6 +35,7 @@ def connect(url: str, *, pool_size: int = 50) -> RedisClient:
         socket_connect_timeout=5,
         health_check_interval=25,
         client_name="wechat-bridge",
+        retry=Retry(NoBackoff(), 1, (ReadOnlyError,)),
     )
     return redis.Redis(connection_pool=pool)
 

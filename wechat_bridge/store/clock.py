@@ -20,18 +20,26 @@ def boot_seconds() -> float:
     return time.clock_gettime(BOOT_CLOCK)
 
 
+JUMP_SECONDS = 2.0
+"""Further from the estimate than this, beyond what a slow answer explains, another clock answers."""
+
 SAMPLES = 5
 """Measurements remembered. The quickest of them counts: a slow answer says little about when it was given."""
 
 
 class LedgerClock:
-    """An estimate of the server's time, measured from its answers and carried on by the boot clock."""
+    """An estimate of the server's time, measured from its answers and carried on by the boot clock.
+
+    ``jumps`` counts how often the server's clock was found set anew: after a failover another server's clock counts.
+    """
 
     def __init__(self, client: MongoClient[dict[str, Any]]) -> None:
         self._client = client
+        self.jumps = 0
         self._samples: deque[tuple[float, float]] = deque(maxlen=SAMPLES)
         self._offset: float | None = None
         self._lock = threading.Lock()
+        self._samples_lock = threading.Lock()
 
     @ledger_call
     def measure(self) -> None:
@@ -40,8 +48,15 @@ class LedgerClock:
         # Without codec options a command answers with times that know no zone and would be read as this host's.
         answer = self._client.admin.command("hello", codec_options=self._client.codec_options)
         after = boot_seconds()
-        self._samples.append((after - before, answer["localTime"].timestamp() - (before + after) / 2))
-        self._offset = min(self._samples)[1]
+        self._learn(after - before, answer["localTime"].timestamp() - (before + after) / 2)
+
+    def _learn(self, elapsed_seconds: float, offset: float) -> None:
+        with self._samples_lock:
+            if self._offset is not None and abs(offset - self._offset) > JUMP_SECONDS + elapsed_seconds:
+                self._samples.clear()
+                self.jumps += 1
+            self._samples.append((elapsed_seconds, offset))
+            self._offset = min(self._samples)[1]
 
     def now(self) -> datetime:
         """Return the server's time, in UTC, to the millisecond that MongoDB keeps. Raises LedgerUnavailable."""

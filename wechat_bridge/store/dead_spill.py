@@ -20,9 +20,14 @@ class DeadLetterSpill:
     @broker_call
     def put(self, letter: DeadLetter) -> None:
         """Keep a letter. Raises BrokerUnavailable also when too many are kept already."""
-        if int(self._client.hlen(redis_keys.DEAD_SPILL)) >= self._most_letters:
+        if self.count() >= self._most_letters:
             raise BrokerUnavailable(f"Redis holds {self._most_letters} dead letters already, and is to hold no more")
         self._client.hsetnx(redis_keys.DEAD_SPILL, letter.id, letter.model_dump_json())
+
+    @broker_call
+    def count(self) -> int:
+        """Return how many letters are kept."""
+        return int(self._client.hlen(redis_keys.DEAD_SPILL))
 
     @broker_call
     def letters(self) -> list[DeadLetter]:

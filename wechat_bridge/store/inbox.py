@@ -73,7 +73,7 @@ class InboxStore:
         """Give the waiting ones of these rows to a turn; return all rows the turn owns."""
         self.collection.update_many(
             {"_id": {"$in": list(row_ids)}, "state": InboxState.PENDING.value},
-            {"$set": {"state": InboxState.IN_TURN.value, "turn_id": turn_id}},
+            {"$set": {"state": InboxState.IN_TURN.value, "turn_id": turn_id}} | _now(InboxState.IN_TURN),
         )
         return self.of_turn(turn_id)
 
@@ -87,15 +87,23 @@ class InboxStore:
         """Move the rows of a turn to their end state."""
         self.collection.update_many(
             {"turn_id": turn_id, "state": InboxState.IN_TURN.value},
-            {"$set": {"state": state.value, "reason": reason}},
+            {"$set": {"state": state.value, "reason": reason}} | _now(state),
         )
+
+    @ledger_call
+    def skip(self, row_ids: Sequence[str], reason: str) -> int:
+        """Let rows that still wait not be answered, on purpose; return how many there were."""
+        return self.collection.update_many(
+            {"_id": {"$in": list(row_ids)}, "state": InboxState.PENDING.value},
+            {"$set": {"state": InboxState.SKIPPED.value, "reason": reason}} | _now(InboxState.SKIPPED),
+        ).modified_count
 
     @ledger_call
     def reopen(self, turn_id: str) -> None:
         """Give a replayed turn the rows back that failed with it."""
         self.collection.update_many(
             {"turn_id": turn_id, "state": InboxState.FAILED.value},
-            {"$set": {"state": InboxState.IN_TURN.value, "reason": ""}},
+            {"$set": {"state": InboxState.IN_TURN.value, "reason": ""}} | _now(InboxState.IN_TURN),
         )
 
     @ledger_call
@@ -108,6 +116,11 @@ class InboxStore:
     def count_waiting(self) -> int:
         """Return how many rows wait for a turn."""
         return self.collection.count_documents({"state": InboxState.PENDING.value})
+
+
+def _now(state: InboxState) -> Document:
+    """Write when a state began, by the server's clock."""
+    return {"$currentDate": {f"times.{state.value}": True}}
 
 
 def _body(row: InboxRow) -> Document:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, ParamSpec, TypeVar
@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from pymongo import MongoClient, WriteConcern
 from pymongo.collection import Collection
 from pymongo.database import Database
-from pymongo.errors import AutoReconnect, PyMongoError
+from pymongo.errors import AutoReconnect, DuplicateKeyError, PyMongoError
 
 from wechat_bridge.errors import DocumentInvalid, LedgerUnavailable
 
@@ -75,6 +75,22 @@ def update_claim(collection: Collection[Document], query: Document, changes: Doc
         collection.update_one(query, changes)
     except AutoReconnect:
         collection.update_one(query, changes)
+
+
+def insert_ours(collection: Collection[Document], document: Document, told_by: Sequence[str]) -> None:
+    """Insert a document, once more if the connection broke. Raises DuplicateKeyError.
+
+    Whether the first try counted the second one tells: it meets the document of this id that has the same values in
+    the fields ``told_by``, which is success.
+    """
+    try:
+        collection.insert_one(document)
+    except AutoReconnect:
+        try:
+            collection.insert_one(document)
+        except DuplicateKeyError:
+            if collection.find_one({name: document[name] for name in ("_id", *told_by)}) is None:
+                raise
 
 
 def to_document(model: BaseModel) -> Document:

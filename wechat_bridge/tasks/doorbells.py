@@ -47,6 +47,10 @@ class CeleryDoorbells:
         """Ask that a turn that was given up is recorded."""
         self._send("record_dead_letter", [turn_id], 0, f"dead:{turn_id}")
 
+    def ring_login(self, share_id: str, login_id: str, step: int, delay_seconds: float = 0) -> None:
+        """Ask for a step of a QR login."""
+        self._send("follow_login", [share_id, login_id, step], delay_seconds, f"login:{login_id}:{step}")
+
     @broker_call
     def waiting(self, queue: str) -> int:
         """Return how many doorbells wait in a queue."""
@@ -69,8 +73,11 @@ class CeleryDoorbells:
         expires = None if expires_seconds is None else expires_seconds + delay_seconds
         countdown = delay_seconds if delay_seconds > 0 else None
         try:
-            self._app.send_task(f"wechat_bridge.{name}", args, task_id=task_id, countdown=countdown, expires=expires)
-        except (OperationalError, RedisError, OSError) as error:
+            self._app.send_task(
+                f"wechat_bridge.{name}", args, task_id=task_id, countdown=countdown, expires=expires, ignore_result=True
+            )
+        except (OperationalError, RedisError, OSError, AttributeError) as error:
+            # AttributeError: kombu 5.7, refused by an old primary, connects anew but publishes on the channel it left.
             raise BrokerUnavailable(f"Redis: {type(error).__name__} while ringing {name}") from error
 
 

@@ -15,8 +15,12 @@ from celery.signals import (
     worker_shutdown,
     worker_shutting_down,
 )
+from pymongo.errors import PyMongoError
+from redis.exceptions import RedisError
 
 from wechat_bridge import wiring
+from wechat_bridge.errors import BridgeError
+from wechat_bridge.flow.hand_back import hand_back
 from wechat_bridge.observe import logging
 from wechat_bridge.settings import settings
 from wechat_bridge.tasks import base
@@ -40,11 +44,22 @@ def _configure_logging(**_: Any) -> None:
 
 def _start_worker(sender: Any, **_: Any) -> None:
     queues = tuple(sorted(sender.app.amqp.queues.consume_from))
-    wiring.start_process("worker", queues=queues, slots=int(sender.concurrency))
+    _start("worker", queues=queues, slots=int(sender.concurrency))
 
 
 def _start_beat(**_: Any) -> None:
-    wiring.start_process("beat")
+    _start("beat")
+
+
+def _start(kind: str, **given: Any) -> None:
+    """Start the bridge in this process, or end the process: whoever supervises it starts it again.
+
+    Celery swallows what a handler raises. The process would run on without a heartbeat, take doorbells and do nothing.
+    """
+    try:
+        wiring.start_process(kind, **given)
+    except (BridgeError, RedisError, PyMongoError, OSError) as error:
+        raise SystemExit(f"wechat_bridge does not start: {error}") from error
 
 
 def _refuse_prefork(**_: Any) -> None:
@@ -52,12 +67,18 @@ def _refuse_prefork(**_: Any) -> None:
 
 
 def _stop_taking(**_: Any) -> None:
-    """No new links. Open polls end by themselves; after the grace their sockets are closed."""
+    """No new links. Open polls, engine calls and sends may end by themselves; after the grace they are ended."""
     bridge = wiring.bridge()
     bridge.stopping.set()
-    timer = threading.Timer(bridge.settings.stop_grace_seconds, wiring.cut_open_calls)
+    timer = threading.Timer(bridge.settings.stop_grace_seconds, _end_grace)
     timer.daemon = True
     timer.start()
+
+
+def _end_grace() -> None:
+    """What is still worked on is given back first, so that being cut off is no failed attempt."""
+    hand_back(wiring.bridge())
+    wiring.cut_open_calls()
 
 
 def _leave(**_: Any) -> None:
