@@ -68,7 +68,7 @@ def wired(urls: tuple[str, str]) -> Iterator[Wired]:
     given = settings_for(*urls)
     app = Celery("test")
     app.config_from_object("celeryconfig")
-    app.conf.broker_url = given.redis_url
+    app.conf.broker_url = app.conf.result_backend = given.redis_url
     parts = build(given, app)
     parts.kind = "test"
     parts.start()

@@ -7,7 +7,7 @@
     ├── ServiceNotReachable      the process stops at start (Redis or MongoDB did not answer in time)
     ├── LedgerTooNew             the process stops at start
     ├── IndexNotBuilt            the process stops at start
-    ├── local.DataFolderInUse / DataFolderUnusable, cli.LoginNotConfirmed / NoAnswer: the command ends
+    ├── local.DataFolderInUse / DataFolderUnusable, cli.NoAnswer: the command ends
     ├── TransientError           retry: the same work may succeed later
     │   ├── LedgerUnavailable    MongoDB
     │   ├── BrokerUnavailable    Redis
@@ -22,9 +22,13 @@
     └── PermanentError           give up: the same work will fail again
         ├── EngineRefused        the reply engine says no
         ├── NotConfigured        something the work needs is not set up
-        ├── ChannelExists / ChannelUnknown / AccountTaken
+        ├── ChannelExists / ChannelUnknown / ChannelBusy / AccountTaken / LoginFailed
         ├── DeadLetterUnknown / ReplayRefused
+        ├── MediaUnreadable      a picture or file that came in; its turn says so and goes on
+        ├── MediaRefused         WeChat takes a picture or file of ours by no means
         ├── TurnGivenUp          raised by the base task, so that Celery records the failure
+        ├── NoticeRefused        a message that nobody asked for, where WeChat allows none
+        ├── TaskFailed           what a management task answers when it cannot do what it was asked
         └── DocumentInvalid      a stored document does not fit its model
 
 Messages say what happened, to what, and what to do. They never carry a secret.
@@ -144,6 +148,14 @@ class AccountTaken(PermanentError):
     """The WeChat account is already online in another channel; the message names it."""
 
 
+class ChannelBusy(PermanentError):
+    """A channel cannot be removed while replies are under way; the message says how many and what to do."""
+
+
+class LoginFailed(PermanentError):
+    """A QR login ended without an account, or there is none to go on with; the message says why and what to do."""
+
+
 class DeadLetterUnknown(PermanentError):
     """There is no dead letter of that id; `wechat-bridge dead list` shows those there are."""
 
@@ -152,8 +164,31 @@ class ReplayRefused(PermanentError):
     """A dead letter cannot be replayed or discarded as things are; the message says why and what to do."""
 
 
+class MediaUnreadable(PermanentError):
+    """What somebody sent cannot be had; the turn goes on without it.
+
+    ``problem`` says why in the words a person reads in the question.
+    """
+
+    def __init__(self, problem: str, detail: str = "") -> None:
+        super().__init__(f"{problem} ({detail})" if detail else str(problem))
+        self.problem = problem
+
+
+class MediaRefused(PermanentError):
+    """WeChat refuses a picture or file of ours; the message says what it said. The stored answer can be replayed."""
+
+
+class NoticeRefused(PermanentError):
+    """A message that nobody asked for cannot be sent; the message says why and what to do."""
+
+
 class TurnGivenUp(PermanentError):
     """A turn was given up; it can be replayed from the dead letters."""
+
+
+class TaskFailed(PermanentError):
+    """A management task could not do what it was asked; the message is one line that says why."""
 
 
 class DocumentInvalid(PermanentError):

@@ -7,6 +7,7 @@ A name in the environment is ``WECHAT_BRIDGE_`` plus the field in capitals, with
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -16,6 +17,7 @@ from pydantic import AliasChoices, BaseModel, Field, SecretStr, ValidationError,
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from wechat_bridge.errors import SettingsError
+from wechat_bridge.model.media import ORIGIN_PATTERN
 
 PREFIX = "WECHAT_BRIDGE_"
 
@@ -59,11 +61,32 @@ class ReplySettings(BaseModel):
     context_lifetime_seconds: float = Field(default=86_400, gt=0, description="sends WeChat allows for so long")
     chunk_characters: int = Field(default=2_000, ge=16, description="longest chunk in characters")
     chunk_bytes: int = Field(default=16_384, ge=64, description="longest chunk in UTF-8 bytes")
-    pacing_seconds: float = Field(default=0.35, ge=0, description="least time between two sends of one turn")
+    pacing_seconds: float = Field(default=0.6, ge=0, description="least time between two sends of one account")
     most_releases: int = Field(default=3, ge=1, description="refused releases that make a parked turn a dead letter")
+    notices_per_day: int = Field(default=5, ge=0, description="messages nobody asked for, of one account")
     apology: str = Field(
         default="抱歉，暂时无法回复，请稍后再试。", description="what a person reads when a turn is given up"
     )
+
+
+class LoginSettings(BaseModel):
+    """Logging accounts in by QR code."""
+
+    api_base: str = Field(
+        default="https://ilinkai.weixin.qq.com", pattern="^https?://", description="where QR codes come from"
+    )
+    hosts: str = Field(
+        default="*.weixin.qq.com",
+        description="hosts, comma separated, that a login may lead to; *. before a name: every host below it",
+    )
+    whole_seconds: float = Field(default=480.0, gt=0, description="time for a login in all; its state lives so long")
+    question_seconds: float = Field(default=5.0, gt=0, le=35, description="how long WeChat may hold one question")
+    most_at_once: int = Field(default=6, ge=1, description="logins that one process asks about at the same time")
+
+    @property
+    def allowed_hosts(self) -> tuple[str, ...]:
+        """The hosts one by one."""
+        return tuple(filter(None, map(str.strip, self.hosts.split(","))))
 
 
 class OwnerSettings(BaseModel):
@@ -88,6 +111,43 @@ class InboxSettings(BaseModel):
 
     retention_days: int = Field(default=7, ge=1, description="raw bodies of finished messages")
     memory_days: int = Field(default=30, ge=1, description="ids and texts of both directions")
+
+
+class MediaSettings(BaseModel):
+    """Pictures, voices, films and documents, in and out."""
+
+    most_bytes: int = Field(default=100 * 1024 * 1024, ge=1, description="largest file, in and out")
+    fetch_seconds: float = Field(
+        default=60.0, gt=0, description="whole time for what one turn brings, before its engine"
+    )
+    upload_seconds: float = Field(default=120.0, gt=0, description="whole time of one upload, its repeats included")
+    origins: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=("https://*.weixin.qq.com",),
+        description="where media may be fetched from and sent to, comma separated; :* stands for every port",
+    )
+    cdn_base_url: str = Field(
+        default="https://novac2c.cdn.weixin.qq.com/c2c", description="the CDN, where WeChat gives a parameter only"
+    )
+    folder: Path | None = Field(default=None, description="a folder instead of MongoDB, where one host runs everything")
+
+    @field_validator("origins", mode="before")
+    @classmethod
+    def _split_origins(cls, value: object) -> object:
+        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("origins")
+    @classmethod
+    def _known_origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if not all(re.fullmatch(ORIGIN_PATTERN, origin, re.ASCII) for origin in value):
+            raise ValueError("should be addresses like https://host, https://*.host or http://host:port")
+        return value
+
+
+class DeadLetterSettings(BaseModel):
+    """When dead letters that wait for somebody are an alert."""
+
+    most_waiting: int = Field(default=20, ge=1, description="more than these of one channel: an alert")
+    most_hours: float = Field(default=24.0, gt=0, description="one that waits longer: an alert")
 
 
 class Settings(BaseSettings):
@@ -128,9 +188,12 @@ class Settings(BaseSettings):
     poll: PollSettings = PollSettings()
     debounce: DebounceSettings = DebounceSettings()
     reply: ReplySettings = ReplySettings()
+    login: LoginSettings = LoginSettings()
     owner: OwnerSettings = OwnerSettings()
     sweep: SweepSettings = SweepSettings()
     inbox: InboxSettings = InboxSettings()
+    dead_letters: DeadLetterSettings = DeadLetterSettings()
+    media: MediaSettings = MediaSettings()
 
     @field_validator("secret_keys", mode="before")
     @classmethod

@@ -15,23 +15,33 @@ from pymongo import MongoClient
 
 from wechat_bridge.channels.http import HttpClient
 from wechat_bridge.channels.ilink.door import IlinkDoor
+from wechat_bridge.channels.ilink.login import IlinkLogin
+from wechat_bridge.channels.ilink.media import IlinkMedia
 from wechat_bridge.engines.registry import load_engines
+from wechat_bridge.engines.speech import load_speech_to_text
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.heartbeat import Heartbeat
+from wechat_bridge.flow.one_host import check_one_host
 from wechat_bridge.flow.unfinished import Unfinished
 from wechat_bridge.model import keys
 from wechat_bridge.model.channel import ChannelKind
 from wechat_bridge.model.worker import Worker
 from wechat_bridge.settings import Settings, settings
 from wechat_bridge.store import broker, ledger, schema
+from wechat_bridge.store.accounts import AccountStore
+from wechat_bridge.store.blobs import ChunkBlobs, FolderBlobs
 from wechat_bridge.store.broker import RedisClient
 from wechat_bridge.store.channels import ChannelStore
 from wechat_bridge.store.clock import LedgerClock
 from wechat_bridge.store.conversations import ConversationStore
 from wechat_bridge.store.dead_letters import DeadLetterStore
 from wechat_bridge.store.dead_spill import DeadLetterSpill
+from wechat_bridge.store.due_times import DueTimes
 from wechat_bridge.store.inbox import InboxStore
 from wechat_bridge.store.ledger import Document
+from wechat_bridge.store.logins import LoginStore
+from wechat_bridge.store.media import MediaStore
+from wechat_bridge.store.pacing import SendPacing
 from wechat_bridge.store.poll_locks import PollLocks
 from wechat_bridge.store.reachable import wait_for_services
 from wechat_bridge.store.retention import RetentionStore
@@ -73,6 +83,7 @@ class Wired:
     def start(self) -> None:
         """Prepare, then be seen as alive."""
         self.prepare()
+        check_one_host(self.bridge)
         self.heartbeat.start()
 
     def stop(self) -> None:
@@ -106,7 +117,7 @@ def build(given: Settings, celery: Celery) -> Wired:
         now = clock.now()
         return Worker(
             id=owner, kind=wired.kind, queues=wired.queues, slots=wired.slots, seen_at=now, started_at=now,
-            version=bridge_version(),
+            version=bridge_version(), media_on_disk=given.media.folder is not None,
         )  # fmt: skip
 
     heartbeat = Heartbeat(describe, owner, WorkerStore(ledger.database(heart_mongo)), clock, unfinished, given.owner)
@@ -126,30 +137,47 @@ def _bridge(
     http: HttpClient,
 ) -> Bridge:
     database = ledger.database(mongo)
-    door = IlinkDoor(
-        http,
-        default_hold_seconds=given.poll.default_hold_seconds,
-        poll_total_seconds=given.poll.total_deadline_seconds,
-    )
     return Bridge(
         settings=given,
         clock=clock,
         alive=heartbeat,
         doorbells=CeleryDoorbells(celery, redis_client),
         channels=ChannelStore(database, Vault(given.secret_keys)),
+        accounts=AccountStore(database),
         inbox=InboxStore(database),
         conversations=ConversationStore(database),
         turns=TurnStore(database),
         dead_letters=DeadLetterStore(database),
         workers=WorkerStore(database),
         locks=PollLocks(redis_client, given.poll.total_deadline_seconds + LOCK_SLACK_SECONDS),
+        logins=LoginStore(redis_client, given.login.whole_seconds),
+        pacing=SendPacing(redis_client),
         spill=Spill(redis_client),
         dead_spill=DeadLetterSpill(redis_client),
         retention=RetentionStore(database),
-        doors={ChannelKind.ILINK: door},
+        due_times=DueTimes(database),
+        media=MediaStore(database, FolderBlobs(given.media.folder) if given.media.folder else ChunkBlobs(database)),
+        doors={ChannelKind.ILINK: _door(given, http)},
+        login_doors={ChannelKind.ILINK: IlinkLogin(http, given.login.question_seconds)},
+        login_slots=threading.BoundedSemaphore(given.login.most_at_once),
+        media_doors={ChannelKind.ILINK: _media_door(given, http)},
         engines=load_engines(),
+        speech_to_text=load_speech_to_text(),
         unfinished=unfinished,
     )
+
+
+def _door(given: Settings, http: HttpClient) -> IlinkDoor:
+    return IlinkDoor(
+        http,
+        default_hold_seconds=given.poll.default_hold_seconds,
+        poll_total_seconds=given.poll.total_deadline_seconds,
+    )
+
+
+def _media_door(given: Settings, http: HttpClient) -> IlinkMedia:
+    media = given.media
+    return IlinkMedia(http, origins=media.origins, cdn_base_url=media.cdn_base_url, most_bytes=media.most_bytes)
 
 
 def bridge_version() -> str:

@@ -12,6 +12,7 @@ import pytest
 from tests.cli.conftest import Cli
 from wechat_bridge.flow.login import complete_login
 from wechat_bridge.model.channel import Account, Channel, Login
+from wechat_bridge.model.turn import Turn
 from wechat_bridge.simulators.ilink import IlinkSimulator
 from wechat_bridge.wiring import Wired
 
@@ -89,7 +90,7 @@ def test_a_channel_is_switched_off_and_on(cli: Cli) -> None:
     assert shown(cli, "switched")["enabled"] is True
 
 
-@pytest.mark.parametrize("command", ["show", "enable", "disable", "login"])
+@pytest.mark.parametrize("command", ["show", "enable", "disable", "login", "logout", "remove"])
 def test_a_channel_that_does_not_exist_is_an_error_for_every_command(cli: Cli, command: str) -> None:
     done = cli("channel", command, "nobody")
     assert (done.returncode, done.stdout) == (1, "")
@@ -109,7 +110,8 @@ def test_a_login_shows_the_code_follows_the_scan_and_puts_the_channel_online(
     assert login.returncode == 0, errors
     assert output.count("\n") > 15
     assert set(output) <= set("█▀▄ \n")
-    assert "scan this code with WeChat" in errors
+    assert "scan the code with WeChat" in errors
+    assert "or open this link as a QR code elsewhere: https://liteapp.weixin.qq.com/q/" in errors
     assert "channel scanned is online" in errors
     assert bot["bot_token"] not in output + errors
     fields = shown(cli, "scanned")
@@ -140,8 +142,45 @@ def test_the_number_of_the_phone_is_asked_for(cli: Cli, start: Start, simulator:
     simulator.control.confirm(code, "number-scanner@im.wechat")
     _, errors = login.communicate(timeout=30)
     assert login.returncode == 0, errors
-    assert "WeChat asks for the number shown on the phone" in errors
+    assert "submit the number shown on the phone" in errors
     assert "that number is wrong" in errors
+
+
+def test_a_channel_is_logged_out(cli: Cli, wired: Wired) -> None:
+    log_in(wired, "leaving")
+    assert "is logged out and its credentials are removed" in cli("channel", "logout", "leaving").stderr
+    fields = shown(cli, "leaving")
+    assert (fields["status"], fields["status_reason"], fields["account_id"]) == ("offline", "logged_out", "")
+
+
+def test_a_channel_is_removed_and_its_history_kept(cli: Cli, wired: Wired) -> None:
+    log_in(wired, "closing")
+    done = cli("channel", "remove", "closing")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "channel closing and its credentials are removed; its messages" in done.stderr
+    assert "under way" not in done.stderr
+    assert cli("channel", "show", "closing").returncode == 1
+
+
+def test_a_channel_with_replies_under_way_is_removed_by_force_only(cli: Cli, wired: Wired) -> None:
+    log_in(wired, "busy")
+    now = wired.bridge.clock.now()
+    wired.bridge.turns.open(Turn(
+        id="wechat-reply:busy:1", share_id="busy", chat_id="c", user_id="u", message_ids=["1"], next_attempt_at=now,
+        trace_id="t",
+    ))  # fmt: skip
+    refused = cli("channel", "remove", "busy")
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("error: 1 replies of channel busy are under way: ")
+    forced = cli("channel", "remove", "busy", "--force")
+    assert forced.returncode == 0
+    assert "1 replies were under way: they wait for a channel of that name, or become dead letters" in forced.stderr
+
+
+def log_in(wired: Wired, share_id: str) -> None:
+    wired.bridge.channels.add(Channel(id=share_id))
+    account = Account(token=TOKEN, account_id=f"bot-{share_id}", base_url="http://127.0.0.1:1")
+    complete_login(wired.bridge, share_id, Login(account=account, owner_user_id=f"owner-{share_id}"))
 
 
 def test_wechat_that_does_not_answer_is_an_error_in_one_line(cli: Cli) -> None:

@@ -1,17 +1,23 @@
-"""Every way a QR login can go, against the simulated WeChat; the clock is the test's."""
+"""A QR login in front of a person, against the simulated WeChat, whoever does its steps."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
-from wechat_bridge.channels.http import HttpClient
-from wechat_bridge.cli.qr_login import LoginNotConfirmed, QrLogin
-from wechat_bridge.errors import AccountTaken
-from wechat_bridge.simulators.ilink import IlinkControl, IlinkOptions, IlinkSimulator
+from tests.support.world import World
+from wechat_bridge.cli.qr_login import LoginWatch
+from wechat_bridge.errors import LoginFailed
+from wechat_bridge.flow.login_start import start_login
+from wechat_bridge.flow.login_step import take_step
+from wechat_bridge.simulators.ilink import IlinkOptions, IlinkSimulator
+from wechat_bridge.wiring import Wired
+
+CONFIRMED = {"status": "confirmed", "bot_token": "t", "ilink_bot_id": "b@im.bot"}
 
 
 @pytest.fixture(scope="module")
@@ -21,24 +27,29 @@ def wechat() -> Iterator[IlinkSimulator]:
         yield running
 
 
+@pytest.fixture
+def world(wired: Wired, wechat: IlinkSimulator) -> World:
+    """A channel that is logged in at this simulated WeChat."""
+    return World.create(wired, wechat.control, wechat.base_url)
+
+
 @dataclass
 class Person:
-    """Reads the screen, plays the phone, and is the clock."""
+    """Reads the screen, plays the phone, and never waits."""
 
-    control: IlinkControl
+    world: World
     statuses: list[list[dict[str, Any]]]
     codes: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
     numbers: list[str] = field(default_factory=list)
     links: list[str] = field(default_factory=list)
-    now: float = 0.0
 
     def show_code(self, link: str) -> None:
         self.links.append(link)
-        code = self.control.qrcodes()[-1]["qrcode"]
+        code = self.world.control.qrcodes()[-1]["qrcode"]
         self.codes.append(code)
         if len(self.codes) <= len(self.statuses):
-            self.control.show_statuses(code, *self.statuses[len(self.codes) - 1])
+            self.world.control.show_statuses(code, *self.statuses[len(self.codes) - 1])
 
     def say(self, line: str) -> None:
         self.said.append(line)
@@ -46,65 +57,49 @@ class Person:
     def ask_number(self) -> str:
         return self.numbers.pop(0)
 
-    def clock(self) -> float:
-        return self.now
-
     def pause(self, seconds: float) -> None:
-        self.now += seconds
+        """Let the next step be due, if it rests."""
+        key = f"login:qr:{self.world.share_id}"
+        if self.world.wired.redis.exists(key):
+            self.world.wired.redis.hset(key, "next_at", "0")
+
+    def log_in(self) -> None:
+        """Follow a login to its end."""
+        login = start_login(self.world.bridge, self.world.share_id, self.world.control.base_url)
+        LoginWatch(self.world.bridge, self, self.pause).follow(login)
 
 
-@pytest.fixture
-def http() -> Iterator[HttpClient]:
-    client = HttpClient(pool_maxsize=2)
-    yield client
-    client.close()
+def confirmed(world: World) -> dict[str, Any]:
+    return {**CONFIRMED, "ilink_user_id": f"u-{world.share_id}", "baseurl": world.control.base_url}
 
 
-def login_of(person: Person, http: HttpClient, wechat: IlinkSimulator, tokens: tuple[str, ...] = ()) -> QrLogin:
-    return QrLogin(http, person, wechat.base_url, tokens, now=person.clock, pause=person.pause)
-
-
-def confirmed(**fields: str) -> dict[str, Any]:
-    values = {"bot_token": "t", "ilink_bot_id": "b@im.bot", "ilink_user_id": "u@im.wechat"}
-    return {"status": "confirmed", **values, **fields}
-
-
-def test_the_link_is_drawn_and_not_the_key_of_the_status(wechat: IlinkSimulator, http: HttpClient) -> None:
-    person = Person(wechat.control, [[confirmed()]])
-    login_of(person, http, wechat).run()
+def test_the_link_is_drawn_and_not_the_key_of_the_status(world: World) -> None:
+    person = Person(world, [[confirmed(world)]])
+    person.log_in()
     assert person.links[0].startswith("https://")
     assert person.links[0] != person.codes[0]
+    assert world.channel.account_id == "b@im.bot"
 
 
-def test_wait_scanned_confirmed_with_a_second_between_questions(wechat: IlinkSimulator, http: HttpClient) -> None:
-    statuses = [{"status": "wait"}, {"status": "wait"}, {"status": "scaned"}, {"status": "scaned"}, confirmed()]
-    person = Person(wechat.control, [statuses])
-    login = login_of(person, http, wechat).run()
-    assert (login.account.account_id, login.account.token, login.owner_user_id) == ("b@im.bot", "t", "u@im.wechat")
-    assert login.account.base_url == wechat.base_url
-    assert person.said == ["scan this code with WeChat on the phone", "scanned; now confirm on the phone"]
-    assert person.now == 4.0
+def test_each_state_is_said_once(world: World) -> None:
+    scaned = {"status": "scaned"}
+    person = Person(world, [[{"status": "wait"}, {"status": "wait"}, scaned, scaned, confirmed(world)]])
+    person.log_in()
+    assert person.said == ["scan the code with WeChat on the phone", "scanned; now confirm on the phone"]
 
 
-def test_an_expired_code_is_replaced(wechat: IlinkSimulator, http: HttpClient) -> None:
-    person = Person(wechat.control, [[{"status": "expired"}], [confirmed()]])
-    login_of(person, http, wechat).run()
+def test_an_expired_code_is_replaced_and_the_new_one_shown(world: World) -> None:
+    person = Person(world, [[{"status": "expired"}], [confirmed(world)]])
+    person.log_in()
     assert len(set(person.codes)) == 2
     assert "the code has expired" in person.said
 
 
-def test_three_expired_codes_are_the_end(wechat: IlinkSimulator, http: HttpClient) -> None:
-    person = Person(wechat.control, [[{"status": "expired"}]] * 5)
-    with pytest.raises(LoginNotConfirmed, match="3 QR codes expired"):
-        login_of(person, http, wechat).run()
+def test_three_expired_codes_are_the_end(world: World) -> None:
+    person = Person(world, [[{"status": "expired"}]] * 5)
+    with pytest.raises(LoginFailed, match=f"channel {world.share_id}: .* the last of 3 codes"):
+        person.log_in()
     assert len(person.codes) == 3
-
-
-def test_too_many_wrong_numbers_count_as_a_used_code(wechat: IlinkSimulator, http: HttpClient) -> None:
-    person = Person(wechat.control, [[{"status": "verify_code_blocked"}], [confirmed()]])
-    login_of(person, http, wechat).run()
-    assert len(person.codes) == 2
-    assert "too many wrong numbers" in person.said
 
 
 class PersonWithNumber(Person):
@@ -112,58 +107,63 @@ class PersonWithNumber(Person):
 
     def show_code(self, link: str) -> None:
         super().show_code(link)
-        self.control.scan(self.codes[-1], verify_code="2")
+        self.world.control.scan(self.codes[-1], verify_code="2")
 
     def say(self, line: str) -> None:
         super().say(line)
         if line.startswith("scanned"):
-            self.control.confirm(self.codes[-1], "numbered@im.wechat")
+            self.world.control.confirm(self.codes[-1], f"numbered-{self.world.share_id}")
 
 
-def test_a_wrong_number_is_asked_for_again_without_waiting(wechat: IlinkSimulator, http: HttpClient) -> None:
-    person = PersonWithNumber(wechat.control, [], numbers=["1", "2"])
-    login = login_of(person, http, wechat).run()
-    assert person.said[1:3] == ["WeChat asks for the number shown on the phone", "that number is wrong"]
-    assert (login.owner_user_id, person.numbers, person.now) == ("numbered@im.wechat", [], 1.0)
+def test_a_number_is_asked_for_until_it_is_right_whatever_is_typed(world: World) -> None:
+    person = PersonWithNumber(world, [], numbers=["what?", "1", "2"])
+    person.log_in()
+    assert person.numbers == []
+    assert person.said[1:] == [
+        "submit the number shown on the phone",
+        "the code should be the number that the phone shows, digits only",
+        "that number is wrong",
+        "scanned; now confirm on the phone",
+    ]
+    assert world.channel.owner_user_id == f"numbered-{world.share_id}"
 
 
-def test_eight_minutes_are_the_end(wechat: IlinkSimulator, http: HttpClient) -> None:
-    person = Person(wechat.control, [[{"status": "wait"}]])
-    with pytest.raises(LoginNotConfirmed, match="within 8 minutes"):
-        login_of(person, http, wechat).run()
-    assert person.now == 480.0
-
-
-def test_an_unknown_status_is_shown_and_waited_through(wechat: IlinkSimulator, http: HttpClient) -> None:
+def test_an_unknown_status_and_a_network_error_are_shown_and_waited_through(world: World) -> None:
     odd = {"status": "moon_phase"}
-    person = Person(wechat.control, [[odd, odd, confirmed()]])
-    login_of(person, http, wechat).run()
-    assert person.said.count("WeChat says moon_phase") == 1
-
-
-def test_a_network_error_is_waiting(wechat: IlinkSimulator, http: HttpClient) -> None:
-    person = Person(wechat.control, [[confirmed()]])
-    wechat.control.script("get_qrcode_status", status=502)
-    login_of(person, http, wechat).run()
+    person = Person(world, [[odd, odd, confirmed(world)]])
+    world.control.script("get_qrcode_status", status=502)
+    person.log_in()
+    assert person.said.count("WeChat says 'moon_phase'; still waiting") == 1
     assert any(line.startswith("still waiting (") for line in person.said)
 
 
-def test_a_redirect_is_followed_over_https(wechat: IlinkSimulator, http: HttpClient) -> None:
-    host = wechat.base_url.removeprefix("http://")
-    person = Person(wechat.control, [[{"status": "scaned_but_redirect", "redirect_host": host}, confirmed()]])
-    with pytest.raises(LoginNotConfirmed):
-        # The simulated WeChat speaks no TLS: that it is never reached again shows that https was used.
-        login_of(person, http, wechat).run()
-    assert any(line.startswith("still waiting (") for line in person.said)
+def test_a_login_whose_steps_a_worker_does_is_shown_as_well(world: World) -> None:
+    person = Person(world, [[{"status": "wait"}, {"status": "scaned"}, confirmed(world)]])
+    waits = threading.Event()
+
+    def worker() -> None:
+        while (login := world.bridge.logins.get(world.share_id)) is not None and not login.has_ended:
+            take_step(world.bridge, world.share_id, login.id, login.step)
+            waits.wait(0.01)
+
+    login = start_login(world.bridge, world.share_id, world.control.base_url)
+    thread = threading.Thread(target=worker)
+    thread.start()
+    LoginWatch(world.bridge, person, lambda _: None).follow(login)
+    thread.join(10)
+    assert world.channel.account_id == "b@im.bot"
+    assert world.channel.epoch == 2
 
 
-def test_an_account_that_is_already_here_is_not_taken_twice(wechat: IlinkSimulator, http: HttpClient) -> None:
-    person = Person(wechat.control, [[{"status": "binded_redirect"}]])
-    with pytest.raises(AccountTaken, match="already connected through another channel"):
-        login_of(person, http, wechat).run()
+@pytest.mark.parametrize(("change", "why"), [("gone", "is gone: its time is over"), ("another", "another login")])
+def test_a_login_that_is_gone_or_replaced_ends_the_command(world: World, change: str, why: str) -> None:
+    login = start_login(world.bridge, world.share_id, world.control.base_url)
 
+    def pause(_: float) -> None:
+        world.bridge.logins.forget(world.share_id)
+        if change == "another":
+            start_login(world.bridge, world.share_id, world.control.base_url)
 
-def test_the_tokens_of_other_channels_are_told(wechat: IlinkSimulator, http: HttpClient) -> None:
-    person = Person(wechat.control, [[confirmed()]])
-    login_of(person, http, wechat, ("one", "two")).run()
-    assert wechat.control.qrcodes()[-1]["local_tokens"] == 2
+    later = login.model_copy(update={"next_at": login.ends_at})
+    with pytest.raises(LoginFailed, match=why):
+        LoginWatch(world.bridge, Person(world, []), pause).follow(later)

@@ -7,8 +7,9 @@ from datetime import timedelta
 from tests.support.doorbells import taken
 from tests.support.world import World
 from wechat_bridge.flow import deliver, reply
+from wechat_bridge.model import keys
 from wechat_bridge.model.outcome import Outcome
-from wechat_bridge.model.turn import ChunkState, Turn
+from wechat_bridge.model.turn import Chunk, ChunkState, Turn
 
 
 def queued(world: World, text: str = "hello", name: str = "ann") -> Turn:
@@ -41,6 +42,11 @@ def send(world: World, turn: Turn) -> Outcome:
     return deliver.deliver_reply(world.bridge, turn.id)
 
 
+def calm(world: World) -> None:
+    """Let the pause of the channel's account be over."""
+    world.bridge.channels.collection.update_one({"_id": world.share_id}, {"$set": {"send_blocked_until": None}})
+
+
 def states(world: World, turn: Turn) -> list[ChunkState]:
     """The states of a turn's chunks."""
     return [chunk.state for chunk in world.turn(turn.id).chunks]
@@ -51,3 +57,17 @@ def sends_left(world: World) -> int:
     conversation = world.bridge.conversations.get(world.chat())
     assert conversation is not None
     return conversation.sends_left
+
+
+def generated_of(world: World, name: str) -> Turn:
+    """A turn of somebody whose answer is stored."""
+    turn = queued(world, "hello", name)
+    reply.generate_reply(world.bridge, turn.id)
+    return world.turn(turn.id)
+
+
+def with_chunks(world: World, turn: Turn, count: int) -> None:
+    """Give a turn so many chunks."""
+    chunks = [Chunk(client_id=keys.client_id(turn.id, number), text=f"c{number}") for number in range(count)]
+    changes = {"chunks": [chunk.model_dump() for chunk in chunks]}
+    world.bridge.turns.collection.update_one({"_id": turn.id}, {"$set": changes})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.flow.delivering import queued
+from tests.flow.delivering import calm, generated, queued, send
 from tests.support.together import together
 from tests.support.variations import door, engine, setting
 from tests.support.world import World
@@ -98,3 +98,23 @@ def test_what_waited_behind_a_given_up_turn_is_answered(world: World) -> None:
     assert following is not None
     world.answer(following)
     assert world.delivered() == [APOLOGY, "second"]
+
+
+@pytest.mark.parametrize(
+    ("error", "said"), [(PlatformUnavailable("cut"), [APOLOGY]), (SendRefused(-2, "prepare failed"), [])], ids=str
+)
+def test_a_reply_that_could_not_be_sent_is_apologised_for_unless_wechat_refused_it(
+    world: World, error: BridgeError, said: list[str]
+) -> None:
+    failing, _ = door(setting(world, "reply", max_retries=0, most_releases=1), *[error] * 9)
+    turn = generated(failing)
+    send(failing, turn)
+    if isinstance(error, SendRefused):
+        calm(world)
+        failing.receive(world.text("once more"))
+        failing.make_due()
+        failing.flush()
+        send(failing, turn)
+    assert (world.turn(turn.id).state, world.turn(turn.id).failed_stage) == (TurnState.DEAD, "deliver")
+    record_dead_letter(world.bridge, turn.id)
+    assert world.delivered() == said

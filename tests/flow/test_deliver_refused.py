@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.flow.delivering import generated, send, sends_left, states
+from tests.flow.delivering import calm, generated, send, sends_left, with_chunks
 from tests.support.doorbells import taken
 from tests.support.variations import OwnDoor, door, setting, using
 from tests.support.world import World
@@ -20,30 +20,16 @@ from wechat_bridge.errors import (
 )
 from wechat_bridge.flow import reply
 from wechat_bridge.flow.login import complete_login
-from wechat_bridge.model import keys
 from wechat_bridge.model.channel import Account, Login
 from wechat_bridge.model.outcome import Done, GiveUp, Park, RetryIn
-from wechat_bridge.model.turn import Chunk, ChunkState, Turn, TurnState
-
-
-@pytest.mark.parametrize("field", ["ret", "errcode", "both"])
-@pytest.mark.parametrize("errmsg", ["prepare failed", ""])
-def test_a_refused_send_is_not_tried_again_and_waits_for_the_person(world: World, field: str, errmsg: str) -> None:
-    world.control.set_options(world.bot_id, text_limit_bytes=1, refusal_field=field, refusal_errmsg=errmsg)
-    turn = generated(world)
-    assert send(world, turn) == Park("send_refused")
-    parked = world.turn(turn.id)
-    assert (parked.state, parked.park_reason, parked.open) == (TurnState.PARKED, "send_refused", True)
-    assert "-2" in (parked.error or "")
-    assert send(world, turn) == Done()
-    assert len(world.control.sends(world.bot_id)) == 1
-    assert states(world, turn) == [ChunkState.WAITING]
+from wechat_bridge.model.turn import TurnState
 
 
 def test_a_newer_message_releases_a_refused_reply_and_is_answered_after_it(world: World) -> None:
-    refusing, own = door(world, SendRefused(-2, "prepare failed"))
+    refusing, own = door(world, *[SendRefused(-2, "prepare failed")] * 2)
     turn = generated(refusing, "first")
     send(refusing, turn)
+    calm(world)
     newer = world.text("second")
     world.receive(newer)
     world.make_due()
@@ -55,7 +41,7 @@ def test_a_newer_message_releases_a_refused_reply_and_is_answered_after_it(world
     world.answer(following)
     assert world.delivered() == ["first", "second"]
     assert {row["context_token"] for row in world.control.sends(world.bot_id)} == {newer.context_token}
-    assert len(own.sent) == 1
+    assert len(own.sent) == 2
 
 
 def test_a_refused_reply_is_not_released_twice_by_one_message(world: World) -> None:
@@ -65,10 +51,11 @@ def test_a_refused_reply_is_not_released_twice_by_one_message(world: World) -> N
     send(refusing, turn)
     refusing.receive(world.text("second"))
     for _ in range(4):
+        calm(world)
         refusing.make_due()
         refusing.flush()
         send(refusing, turn)
-    assert len(own.sent) == 2
+    assert len(own.sent) == 2 + 1
     assert world.turn(turn.id).state is TurnState.PARKED
 
 
@@ -77,13 +64,14 @@ def test_a_reply_refused_again_after_three_newer_messages_is_given_up(world: Wor
     turn = generated(refusing, "first")
     outcomes = [send(refusing, turn)]
     for number in range(3):
+        calm(world)
         refusing.receive(world.text(f"more {number}"))
         refusing.make_due()
         refusing.flush()
         outcomes.append(send(refusing, turn))
     assert outcomes[:3] == [Park("send_refused")] * 3
     assert outcomes[3] == GiveUp("send_refused: refused again after 3 releases")
-    assert len(own.sent) == 4
+    assert len(own.sent) == 2 + 3
     assert world.turn(turn.id).failed_stage == "deliver"
 
 
@@ -177,13 +165,6 @@ def test_no_token_is_in_what_is_stored_about_a_failure(world: World, error: Brid
 
 
 # the budget
-
-
-def with_chunks(world: World, turn: Turn, count: int) -> None:
-    """Give a turn so many chunks."""
-    chunks = [Chunk(client_id=keys.client_id(turn.id, number), text=f"c{number}") for number in range(count)]
-    changes = {"chunks": [chunk.model_dump() for chunk in chunks]}
-    world.bridge.turns.collection.update_one({"_id": turn.id}, {"$set": changes})
 
 
 def test_the_eleventh_chunk_waits_for_the_person_and_goes_out_with_their_next_message(world: World) -> None:

@@ -15,7 +15,6 @@ from tests.support.world import World, settings_for
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.health import Check, HealthReport, report
 from wechat_bridge.flow.roles import QUEUES, ROLES
-from wechat_bridge.model.dead_letter import DeadLetter
 from wechat_bridge.store import redis_keys
 from wechat_bridge.store.conversations import Arrival, Window
 from wechat_bridge.wiring import Wired, build
@@ -178,13 +177,17 @@ def test_messages_outside_the_ledger_are_red(bridge: Bridge) -> None:
     assert_red(bridge, "spill", "fine", "MongoDB")
 
 
+def test_dead_letters_that_wait_outside_the_ledger_are_told(bridge: Bridge) -> None:
+    now = bridge.clock.now()
+    for number in range(2):
+        bridge.dead_spill.put(healthy.letter(f"letter-{number}", "fine", now))
+    assert_red(bridge, "spill", "2 dead letters", "MongoDB")
+
+
 def test_dead_letters_are_a_warning_with_count_and_age_by_channel(bridge: Bridge) -> None:
     then = bridge.clock.after(-7_200)
     for number in range(3):
-        values = {"share_id": "fine", "chat_id": "c", "stage": "reply", "error_class": "", "error": "", "trace_id": ""}
-        letter = DeadLetter(id=f"turn-{number}", traceback="", attempts=4, original=[], first_failure_at=then,
-                            last_failure_at=then, **values)  # fmt: skip
-        bridge.dead_letters.record(letter)
+        bridge.dead_letters.record(healthy.letter(f"turn-{number}", "fine", then))
     assert_warning(bridge, "dead_letters", "fine: 3, the oldest 2.0 h")
 
 

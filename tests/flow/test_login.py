@@ -5,17 +5,18 @@ from __future__ import annotations
 import pytest
 from celery import Celery
 
+from tests.flow.polling import alerts
 from tests.support.world import World, settings_for
-from wechat_bridge.errors import AccountTaken, ChannelUnknown
+from wechat_bridge.errors import ChannelUnknown
 from wechat_bridge.flow.login import complete_login
 from wechat_bridge.local.ports import free_port
-from wechat_bridge.model.channel import Account, Channel, ChannelStatus, Login
+from wechat_bridge.model.channel import Account, ChannelStatus, Login, StatusReason
 from wechat_bridge.simulators.ilink import IlinkSimulator
-from wechat_bridge.wiring import build
+from wechat_bridge.wiring import Wired, build
 
 
-def new_login(world: World) -> Login:
-    bot = world.control.create_bot()
+def new_login(world: World, person: str = "") -> Login:
+    bot = world.control.create_bot(user_id=person)
     world.control.set_options(bot["bot_id"], check_context_token=False)
     account = Account(token=bot["token"], account_id=bot["bot_id"], base_url=world.control.base_url)
     return Login(account=account, owner_user_id=bot["user_id"])
@@ -74,13 +75,45 @@ def test_a_login_for_a_channel_that_does_not_exist_is_refused(world: World) -> N
         complete_login(world.bridge, "nobody", new_login(world))
 
 
-def test_an_account_that_is_online_in_another_channel_is_refused_by_name(world: World) -> None:
-    other = f"{world.share_id}-b"
-    world.bridge.channels.add(Channel(id=other))
+def test_the_same_login_once_more_changes_nothing(world: World) -> None:
     login = new_login(world)
     complete_login(world.bridge, world.share_id, login)
-    with pytest.raises(AccountTaken, match=f"online in channel {world.share_id};"):
-        complete_login(world.bridge, other, login)
+    before = world.channel
+    complete_login(world.bridge, world.share_id, login)
+    assert world.channel == before
+
+
+# Field report 46: WeChat binds a person to one bot
+
+
+def test_the_channel_that_had_this_person_needs_a_login_at_once_and_is_no_zombie(world: World, wired: Wired) -> None:
+    other = World.create(wired, world.control, world.control.base_url)
+    before = alerts("login_needed")
+    locks = world.bridge.locks
+    assert locks.take(world.share_id, "owner", 1)
+    complete_login(world.bridge, other.share_id, new_login(other, world.channel.owner_user_id or ""))
+    assert other.channel.status is ChannelStatus.ONLINE
+    channel = world.channel
+    assert (channel.status, channel.status_reason) == (ChannelStatus.ERROR, StatusReason.LOGIN_NEEDED)
+    assert f"was logged in to channel {other.share_id}" in (channel.last_error or "")
+    assert not channel.is_pollable
+    assert locks.keep(world.share_id, "owner", 1) is None
+    assert alerts("login_needed") == before + 1
+
+
+def test_a_channel_that_waits_for_a_probe_loses_its_person_too(world: World, wired: Wired) -> None:
+    other = World.create(wired, world.control, world.control.base_url)
+    failing = {"status": "error", "status_reason": "failures", "probe_at": world.bridge.clock.now()}
+    world.bridge.channels.collection.update_one({"_id": world.share_id}, {"$set": failing})
+    complete_login(world.bridge, other.share_id, new_login(other, world.channel.owner_user_id or ""))
+    assert world.channel.status_reason is StatusReason.LOGIN_NEEDED
+
+
+def test_channels_of_other_people_are_left_alone(world: World, wired: Wired) -> None:
+    other = World.create(wired, world.control, world.control.base_url)
+    before = world.channel
+    complete_login(world.bridge, other.share_id, new_login(other))
+    assert world.channel == before
 
 
 def test_a_login_holds_while_redis_is_away(world: World, urls: tuple[str, str], simulator: IlinkSimulator) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.support.variations import engine
 from tests.support.world import World
 from wechat_bridge.model.message import InboundMessage, Item, ItemKind, Quote
 
@@ -52,3 +53,14 @@ def test_what_another_person_said_is_never_shown(world: World) -> None:
 def test_an_unknown_id_leaves_a_marker(world: World) -> None:
     asked = question(world, quoting(world, Quote(message_id="7000000000000000123")))
     assert asked == "「引用：[无法显示的引用]」\nwhy?"
+
+
+def test_what_the_bot_said_is_quoted_with_its_words_and_only_within_its_conversation(world: World) -> None:
+    """Since September 2026 a quote carries the id alone, in both directions."""
+    answering, _ = engine(world, "the door is blue and the house is red")
+    question(answering, world.text("hello"))
+    sent = world.control.sends(world.bot_id)[-1]["message_id"]
+    quote = Quote(message_id=str(sent), excerpt_start="the house", excerpt_end="red")
+    assert question(world, quoting(world, quote)) == "「引用：the house is red」\nwhy?"
+    of_bob = question(world, quoting(world, quote, "bob"), "bob")
+    assert of_bob == "「引用：[无法显示的引用]」\nwhy?"

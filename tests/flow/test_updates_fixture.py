@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.media import at_the_cdn
 from tests.support.variations import setting
 from tests.support.world import World
 from wechat_bridge.flow import turns
@@ -46,18 +47,18 @@ EXPECTED: dict[str, Expected] = {
     "two users, three messages": Expected(("first\nsecond",), ("from another",)),
     # two messages, two ids
     "ids beyond 2^53, adjacent": Expected(("a\nb",)),
-    # a file
-    "id as string, item length as string": Expected(("[文件 plan.pdf]",)),
+    # a file, which the CDN does not have
+    "id as string, item length as string": Expected(("「文件 plan.pdf 无法读取：文件不存在」",)),
     # text from the transcript
     "voice with transcript": Expected(("turn on the light",)),
     # a visible outcome, never silence
-    "voice without transcript": Expected(("[语音，无文字]",)),
-    # an image
-    "image, hex key on the item": Expected(("[图片]",)),
+    "voice without transcript": Expected(("「语音无法读取：文件不存在」",)),
+    # an image, at a host that is not on this list of origins
+    "image, hex key on the item": Expected(("「图片无法读取：下载地址不被允许」",)),
     # the text is answered, the picture marked unreadable
-    "image without any key or address": Expected(("[图片]\nwhat is this?",)),
+    "image without any key or address": Expected(("「图片无法读取：文件不存在」\nwhat is this?",)),
     # a video
-    "video": Expected(("[视频]",)),
+    "video": Expected(("「视频无法读取：文件不存在」",)),
     # quoted text apart from the new text
     "quote with content": Expected(("「引用：the server is down」\nwhy?",)),
     # a marker, no crash
@@ -137,9 +138,9 @@ class Feeding:
 
 @pytest.fixture
 def feeding(world: World) -> Feeding:
-    """A channel that answers every answer's messages at once."""
+    """A channel that answers every answer's messages at once, and whose CDN has none of the files."""
     quick = setting(setting(world, "poll", polls_per_task=1), "debounce", idle_seconds=0.0)
-    return Feeding(quick, {user: len(world.control.deliveries(user)) for user in (FIRST, SECOND)})
+    return Feeding(at_the_cdn(quick), {user: len(world.control.deliveries(user)) for user in (FIRST, SECOND)})
 
 
 def test_the_table_knows_every_line() -> None:

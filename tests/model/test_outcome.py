@@ -41,6 +41,8 @@ HOPELESS = [
     errors.AccountTaken("x"),
     errors.DeadLetterUnknown("x"),
     errors.ReplayRefused("x"),
+    errors.MediaUnreadable("x"),
+    errors.MediaRefused("x"),
     errors.TurnGivenUp("x"),
     errors.DocumentInvalid("x"),
 ]

@@ -48,6 +48,10 @@ def test_texts_are_joined_by_newlines_in_order() -> None:
         (Item(kind=ItemKind.VOICE), "[语音，无文字]"),
         (Item(kind=ItemKind.VOICE, text="turn on the light"), "turn on the light"),
         (Item(kind=ItemKind.UNKNOWN), "[无法显示的内容]"),
+        (Item(kind=ItemKind.IMAGE, problem="密钥不符"), "「图片无法读取：密钥不符」"),
+        (Item(kind=ItemKind.FILE, label="plan.pdf", problem="文件不存在"), "「文件 plan.pdf 无法读取：文件不存在」"),
+        (Item(kind=ItemKind.VOICE, problem="下载失败"), "「语音无法读取：下载失败」"),
+        (Item(kind=ItemKind.VIDEO, problem="文件过大"), "「视频无法读取：文件过大」"),
     ],
 )
 def test_what_is_no_text_leaves_a_marker_never_silence(item: Item, expected: str) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from wechat_bridge.model.turn import MOVES, TERMINAL, ChunkState, TurnState, chunks_of
+import pytest
+
+from wechat_bridge.model.turn import MOVES, TERMINAL, ChunkState, Turn, TurnState, chunks_of, state_of_replay
 
 
 def reachable(state: TurnState) -> set[TurnState]:
@@ -36,3 +38,19 @@ def test_chunks_keep_their_client_id_on_every_attempt() -> None:
     assert [chunk.client_id for chunk in first] == [chunk.client_id for chunk in again]
     assert len({chunk.client_id for chunk in first}) == 2
     assert [(chunk.text, chunk.state) for chunk in first] == [("a", ChunkState.WAITING), ("b", ChunkState.WAITING)]
+
+
+def test_files_come_after_the_texts_and_count_on() -> None:
+    chunks = chunks_of("wechat-reply:shop:1", ["a"], ["out:1", "out:2"])
+    assert [(chunk.text, chunk.media_id) for chunk in chunks] == [("a", None), ("", "out:1"), ("", "out:2")]
+    assert len({chunk.client_id for chunk in chunks}) == 3
+
+
+@pytest.mark.parametrize(("texts", "files", "state"), [
+    (["a"], [], TurnState.GENERATED), ([], ["out:1"], TurnState.GENERATED), ([], [], TurnState.QUEUED),
+])  # fmt: skip
+def test_a_replay_sends_what_is_stored_be_it_a_file_alone(texts: list[str], files: list[str], state: TurnState) -> None:
+    chunks = chunks_of("turn", texts, files)
+    turn = Turn(id="turn", share_id="shop", chat_id="chat", user_id="ann", message_ids=("m",), trace_id="t",
+                state=TurnState.DEAD, answer="".join(texts), chunks=chunks)  # fmt: skip
+    assert state_of_replay(turn) is state

@@ -79,6 +79,15 @@ def test_a_status_poll_is_held_and_wakes_at_the_scan(person: Person) -> None:
     assert time.monotonic() - started < 3
 
 
+def test_a_status_that_changes_after_its_client_has_left_is_told_to_the_next_one(person: Person) -> None:
+    qrcode = person.qrcode()
+    with pytest.raises(requests.ReadTimeout):
+        requests.get(f"{person.control.base_url}/ilink/bot/get_qrcode_status?qrcode={qrcode}", timeout=0.2)
+    waiting = person.waiting_status(qrcode)
+    person.control.scan(qrcode)
+    assert waiting.result(4)["status"] == "scaned"
+
+
 def test_the_verify_code_must_match_and_a_wrong_one_is_asked_for_again(person: Person) -> None:
     qrcode = person.qrcode()
     person.control.scan(qrcode, verify_code="4711")

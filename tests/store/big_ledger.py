@@ -15,16 +15,20 @@ from wechat_bridge.model import keys
 from wechat_bridge.model.channel import Channel
 from wechat_bridge.model.conversation import Conversation
 from wechat_bridge.model.dead_letter import DeadLetter
+from wechat_bridge.model.media import Media, MediaState
 from wechat_bridge.model.message import InboundMessage, InboxRow, InboxState, Item, ItemKind, inbox_row
 from wechat_bridge.model.turn import Turn
 from wechat_bridge.model.worker import Worker
 from wechat_bridge.store import ledger, schema
+from wechat_bridge.store.accounts import AccountStore
+from wechat_bridge.store.blobs import ChunkBlobs
 from wechat_bridge.store.channels import ChannelStore
 from wechat_bridge.store.clock import LedgerClock
 from wechat_bridge.store.conversations import ConversationStore
 from wechat_bridge.store.dead_letters import DeadLetterStore
 from wechat_bridge.store.inbox import InboxStore
 from wechat_bridge.store.ledger import Document, to_document
+from wechat_bridge.store.media import MediaStore
 from wechat_bridge.store.retention import RetentionStore
 from wechat_bridge.store.turns import TurnStore
 from wechat_bridge.store.vault import Vault
@@ -44,12 +48,14 @@ class BigLedger:
 
     client: MongoClient[Document]
     channels: ChannelStore
+    accounts: AccountStore
     inbox: InboxStore
     conversations: ConversationStore
     turns: TurnStore
     dead_letters: DeadLetterStore
     workers: WorkerStore
     retention: RetentionStore
+    media: MediaStore
     now: datetime
 
     @classmethod
@@ -61,12 +67,14 @@ class BigLedger:
         stores = cls(
             client,
             ChannelStore(database, Vault([SecretStr(KEY)])),
+            AccountStore(database),
             InboxStore(database),
             ConversationStore(database),
             TurnStore(database),
             DeadLetterStore(database),
             WorkerStore(database),
             RetentionStore(database),
+            MediaStore(database, ChunkBlobs(database)),
             LedgerClock(client).now(),
         )
         with MongoClient[Document](url) as patient:
@@ -83,12 +91,14 @@ class BigLedger:
         """Return the store classes by the name of their field."""
         return {
             "channels": ChannelStore,
+            "accounts": AccountStore,
             "inbox": InboxStore,
             "conversations": ConversationStore,
             "turns": TurnStore,
             "dead_letters": DeadLetterStore,
             "workers": WorkerStore,
             "retention": RetentionStore,
+            "media": MediaStore,
         }
 
     def after(self, seconds: float) -> datetime:
@@ -139,6 +149,15 @@ def channel(now: datetime, name: str, **fields: Any) -> Channel:
     return Channel(**(values | {"next_poll_at": now, "created_at": now, "epoch": 1} | fields))
 
 
+def picture(now: datetime, name: str, **fields: Any) -> Media:
+    """Return a picture that a message of its own brought."""
+    values: dict[str, Any] = {
+        "id": f"in:channel:{name}:0", "turn_id": keys.turn_id("channel", name), "file_id": keys.new_file_name(),
+        "kind": ItemKind.IMAGE, "at": now, "state": MediaState.STORED,
+    }  # fmt: skip
+    return Media(**(values | fields))
+
+
 def _channel(now: datetime, number: int) -> Document:
     if number >= LIVE:
         offline = channel(now, f"channel-{number}", status="offline", next_poll_at=None, owner_user_id=f"user-{number}")
@@ -177,10 +196,16 @@ def _letter(now: datetime, number: int) -> Document:
     return to_document(letter(now, f"letter-{number}", replayed_at=None if number < LIVE else now))
 
 
+def _picture(now: datetime, number: int) -> Document:
+    return to_document(picture(now, f"{'live' if number < LIVE else 'done'}-{number}"))
+
+
 FILLINGS: dict[str, Callable[[datetime, int], Document]] = {
     "channels": _channel,
     "inbox": _row,
     "conversations": _conversation,
     "processed_messages": _turn,
     "dead_letters": _letter,
+    "media": _picture,
+    "media.chunks": lambda now, number: {"_id": number, "files_id": f"file-{number}", "n": 0, "data": b"x"},
 }

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from tests.store.big_ledger import DEAD_OWNER, LIVING_OWNER, BigLedger, channel, letter, row, turn, worker
+from tests.store.big_ledger import DEAD_OWNER, LIVING_OWNER, BigLedger, channel, letter, picture, row, turn, worker
 from wechat_bridge.model import keys
+from wechat_bridge.model.media import Media, MediaState
 from wechat_bridge.model.message import InboxState
 from wechat_bridge.model.turn import Chunk, Turn, TurnState
 from wechat_bridge.store.conversations import Arrival, Window
@@ -125,6 +126,16 @@ def _of(query: Callable[[BigLedger], object]) -> Case:
     return lambda big, _: lambda: query(big)
 
 
+def _picture(act: Callable[[BigLedger, Media], object]) -> Case:
+    """Time ``act`` on a stored picture."""
+
+    def case(big: BigLedger, name: str) -> Call:
+        kept = big.media.put(picture(big.now, name, state=MediaState.RECEIVING), b"picture" * 1_000)
+        return lambda: act(big, kept)
+
+    return case
+
+
 def _live_chats() -> list[str]:
     return [keys.chat_id("channel", f"live-{number}") for number in range(20)]
 
@@ -191,6 +202,8 @@ FLUSH: dict[str, Case] = {
     "inbox.pending": _chat(lambda big, chat: big.inbox.pending(chat)),
     "turns.open": lambda big, name: lambda: _opened(big, name),
     "turns.open, busy": _open_busy,
+    "turns.parked_of": _turn(_opened, lambda big, opened: big.turns.parked_of(opened.chat_id)),
+    "turns.chunk_sent_as": _turn(_opened, lambda big, opened: big.turns.chunk_sent_as(opened.chat_id, "unknown")),
     "turns.open_of": _turn(_opened, lambda big, opened: big.turns.open_of(opened.chat_id)),
     "conversations.clear_due": _chat(lambda big, chat: big.conversations.clear_due(chat, 1)),
     "conversations.block": _chat(lambda big, chat: big.conversations.block(chat, big.after(LEASE))),
@@ -231,6 +244,7 @@ SWEEP: dict[str, Case] = {
     "conversations.overdue": _of(lambda big: big.conversations.overdue(big.now, 500)),
     "conversations.rang": _chat(lambda big, chat: big.conversations.rang(chat, big.after(LEASE))),
     "conversations.due_among": _of(lambda big: big.conversations.due_among(_live_chats())),
+    "accounts.unreminded": _of(lambda big: big.accounts.unreminded(big.now, 100)),
     "workers.forget": _of(lambda big: big.workers.forget(big.after(-3_600))),
     "inbox.waiting_chats": _of(lambda big: big.inbox.waiting_chats(*_stuck_since(big))),
 }
@@ -248,6 +262,16 @@ RETENTION: dict[str, Case] = {
     "retention.remove_conversation": _of(lambda big: big.retention.remove_conversation("gone", 1)),
     "retention.remove_letter": _of(lambda big: big.retention.remove_letter("gone", big.now)),
 }
+MEDIA: dict[str, Case] = {
+    "media.get": _of(lambda big: big.media.get("in:channel:live-1:0")),
+    "media.receive": lambda big, name: lambda: big.media.receive(picture(big.now, name)),
+    "media.put": lambda big, name: lambda: big.media.put(picture(big.now, name), b"picture" * 1_000),
+    "media.settle": _picture(lambda big, kept: big.media.settle(kept)),
+    "media.note": _picture(lambda big, kept: big.media.note(kept)),
+    "media.read": _picture(lambda big, kept: big.media.read(kept)),
+    "media.old": _of(lambda big: big.media.old(*_old(big))),
+    "media.remove": _picture(lambda big, kept: big.media.remove([kept.id])),
+}
 HEALTH: dict[str, Case] = {
     "channels.logged_in": _of(lambda big: big.channels.logged_in()),
     "turns.active": _of(lambda big: big.turns.active()),
@@ -257,12 +281,15 @@ HEALTH: dict[str, Case] = {
     "dead_letters.waiting": _of(lambda big: big.dead_letters.waiting()),
 }
 
-HOT: dict[str, Case] = SEED | POLL | INTAKE | FLUSH | REPLY | DELIVER | SWEEP | RETENTION | HEALTH
+HOT: dict[str, Case] = SEED | POLL | INTAKE | FLUSH | REPLY | DELIVER | SWEEP | RETENTION | MEDIA | HEALTH
 
 RARE = {
     "channels.add", "channels.all", "channels.log_in", "channels.set_enabled",  # an operator's commands
+    "accounts.log_out", "accounts.remove", "accounts.of_owner", "accounts.claim_reminder", "turns.count_open",
     "dead_letters.get", "dead_letters.all_waiting", "dead_letters.mark_replayed", "dead_letters.mark_discarded",
     "turns.reopen", "inbox.reopen",  # replays
     "channels.untake_link", "turns.unclaim",  # when the ledger did not answer in time
-    "workers.leave",  # once in the life of a process
+    "turns.count_notices",  # an operator's notices
+    "turns.stop", "inbox.skip", "conversations.forget_before",  # a person's commands
+    "workers.leave", "turns.hand_back",  # once in the life of a process
 }  # fmt: skip

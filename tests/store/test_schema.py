@@ -12,8 +12,10 @@ from tests.store.documents import turn
 from tests.support.together import together
 from wechat_bridge.errors import IndexNotBuilt, LedgerTooNew
 from wechat_bridge.model.channel import Channel
+from wechat_bridge.model.turn import Lane
 from wechat_bridge.store import ledger, schema
 from wechat_bridge.store.ledger import Document, to_document
+from wechat_bridge.store.turns import Opening, TurnStore
 
 _numbers = count(1)
 
@@ -44,6 +46,20 @@ def test_a_ledger_of_a_newer_version_is_refused(empty: Database[Document]) -> No
     empty["settings"].update_one({"_id": "schema"}, {"$set": {"version": schema.VERSION + 1}})
     with pytest.raises(LedgerTooNew, match=f"version {schema.VERSION + 1}.*upgrade"):
         schema.prepare(empty)
+
+
+def test_an_older_ledger_is_brought_to_this_version_with_its_turns(empty: Database[Document]) -> None:
+    """Version 1 knew no lanes, and one open turn in a conversation."""
+    old = {name: value for name, value in to_document(turn("shop", 1)).items() if name != "lane"}
+    empty["processed_messages"].insert_one(old)
+    empty["processed_messages"].create_index("chat_id", name="one_open_turn", unique=True)
+    empty["settings"].insert_one({"_id": "schema", "version": 1})
+    together(4, lambda _: schema.prepare(empty))
+    assert empty["settings"].find_one({"_id": "schema"}) == {"_id": "schema", "version": schema.VERSION}
+    assert TurnStore(empty).open_of(turn("shop", 1).chat_id) == turn("shop", 1)
+    command = turn("shop", 2, lane=Lane.COMMAND)
+    assert TurnStore(empty).open(command) is Opening.OPENED
+    assert TurnStore(empty).open(turn("shop", 3)) is Opening.BUSY
 
 
 def test_two_open_turns_of_a_conversation_stop_the_start_and_are_named(empty: Database[Document]) -> None:

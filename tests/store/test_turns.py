@@ -265,3 +265,30 @@ def test_a_claim_is_taken_back_by_who_made_it_while_it_holds(turns: TurnStore, s
     before = stored(turns, given.id)
     turns.unclaim(*args)
     assert stored(turns, given.id) == before
+
+
+@pytest.mark.parametrize(
+    ("waiting", "working", "attempts"),
+    [
+        (TurnState.QUEUED, TurnState.GENERATING, "generate_attempts"),
+        (TurnState.GENERATED, TurnState.DELIVERING, "deliver_attempts"),
+    ],
+)
+def test_what_a_process_hands_back_is_due_at_once_uncounted_and_not_written_by_it_any_more(
+    turns: TurnStore, share_id: str, waiting: TurnState, working: TurnState, attempts: str
+) -> None:
+    mine = turn(share_id, 1, state=waiting)
+    others = turn(share_id, 2, state=waiting, chat_id=f"another-{share_id}")
+    owner = f"owner-{share_id}"
+    for each, holder in ((mine, owner), (others, "another")):
+        turns.open(each)
+        assert turns.claim(each.id, waiting, working, holder, NOW, LEASE)
+    held = stored(turns, mine.id)
+    assert turns.hand_back(owner, NOW + SECOND) == 1
+    back = stored(turns, mine.id)
+    assert (back.state, back.owner, back.next_attempt_at, back.ring_at) == (waiting, None, NOW + SECOND, NOW + SECOND)
+    assert getattr(back, attempts) == 0
+    assert not turns.write(held, {"answer": "late"})
+    assert not turns.write(back.model_copy(update={"owner": owner, "fence": held.fence}), {"answer": "late"})
+    assert stored(turns, others.id).state is working
+    assert turns.hand_back(owner, NOW) == 0

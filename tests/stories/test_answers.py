@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 import time
+from typing import Any
 
 import pytest
 
+from tests.support import media
+from tests.support.pictures import pdf, png
 from tests.support.system import System, wait_until
+from tests.support.world import World
 from wechat_bridge.model import keys
 
 pytestmark = pytest.mark.story
@@ -85,6 +91,57 @@ def test_intake_is_not_delayed_by_an_engine_that_takes_its_time(system: System) 
     wait_until(lambda: _heard(system, world.user("slow")) == ["slowly"], 15, "the slow answer")
 
 
+def test_a_picture_and_a_file_come_in_and_go_out_again(system: System) -> None:
+    world = system.channel(engine="mirror")
+    picture, file = png(1_000_000), pdf()
+    items = [media.text("turn it round"), media.image(world, picture), media.document(world, file)]
+    system.control.send_items(world.bot_id, world.user(), items)
+    wait_until(lambda: len(system.control.deliveries(world.user())) == 3, 20, "a text, a picture and a file")
+    said, image, document = system.control.deliveries(world.user())
+    assert said["text"] == "turn it round\n[图片]\n[文件 plan.pdf]"
+    assert _plain(world, image, "image_item") == picture[:8] + picture[:7:-1]
+    assert _plain(world, document, "file_item") == file[:8] + file[:7:-1]
+    assert document["item"]["file_item"]["file_name"] == "plan.pdf"
+    assert (image["media_readable"], document["media_readable"]) == (True, True)
+
+
+def test_a_picture_that_is_not_there_costs_no_text_and_delays_nobody(system: System) -> None:
+    world = system.channel(engine="mirror")
+    gone = {"type": 2, "image_item": {"media": {"full_url": f"{system.base_url}/c2c/download?encrypted_query_param=x"}}}
+    system.control.send_items(world.bot_id, world.user(), [media.text("see"), gone])
+    system.control.say(world.bot_id, world.user("bob"), "hello")
+    delivery = system.control.wait_for_delivery(world.user(), timeout_seconds=20)
+    assert delivery is not None
+    assert delivery["text"] == "see\n「图片无法读取：文件不存在」"
+    assert system.control.wait_for_delivery(world.user("bob"), timeout_seconds=10) is not None
+
+
 def _heard(system: System, user: str) -> list[str]:
     """What a user heard, turn by turn; a turn that merged several messages counts as those."""
     return [line for row in system.control.deliveries(user) for line in row["text"].split("\n")]
+
+
+def _plain(world: World, row: dict[str, Any], name: str) -> bytes:
+    return world.control.get_media(row["item"][name]["media"]["encrypt_query_param"])
+
+
+def test_an_operator_writes_to_a_person_from_the_command_line(system: System) -> None:
+    world = system.channel()
+    system.control.say(world.bot_id, world.user(), "hello")
+    wait_until(lambda: world.delivered() == ["hello"], 15, "it is answered")
+    for _ in range(2):
+        ended = _command(system, "send", world.share_id, world.user(), "your parcel is here", "--id", "parcel-7")
+        assert (ended.returncode, ended.stderr.splitlines()[-1]) == (0, "sent")
+    assert world.delivered() == ["hello", "your parcel is here"]
+    stranger = _command(system, "send", world.share_id, "stranger@im.wechat", "x")
+    assert stranger.returncode == 1
+    assert "never written" in stranger.stderr
+    assert "Traceback" not in stranger.stderr
+
+
+def _command(system: System, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of `wechat-bridge` on the system's servers."""
+    command = [sys.executable, "-m", "wechat_bridge.cli.main", *words]
+    return subprocess.run(
+        command, env=system.environment, cwd=system.directory, capture_output=True, text=True, timeout=60, check=False
+    )

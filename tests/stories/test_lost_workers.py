@@ -78,5 +78,28 @@ def test_a_stopped_worker_finishes_what_it_has_begun(pair: System) -> None:
     assert pair.engine_calls().count("finished") == 1
 
 
+def test_a_worker_that_must_end_hands_back_what_it_could_not_finish_and_no_attempt_is_counted(pair: System) -> None:
+    """Acceptance F10: the engine takes longer than the grace."""
+    for name in [name for name in pair.processes if name.startswith("reply")]:
+        pair.stop(name, 30)
+    pair.environment["WECHAT_BRIDGE_STOP_GRACE_SECONDS"] = "1"
+    world = pair.channel(engine="slow")
+    pair.start("reply", "hasty")
+    pair.wait_polling([world])
+    pair.control.say(world.bot_id, world.user(), "9 handed back")
+    wait_until(lambda: "handed back" in pair.engine_calls(), 15, "the engine is asked")
+    pair.start("reply", "patient")
+    pair.processes["hasty"].terminate()
+    turn = world.bridge.turns.open_of(world.chat())
+    assert turn is not None
+    wait_until(lambda: world.turn(turn.id).owner != turn.owner, 5, "it is handed back when the grace is over")
+    wait_until(lambda: pair.heard(world) == ["handed back"], 25, "it is answered")
+    pair.stop("hasty", 15)
+    ended = world.turn(turn.id)
+    assert (ended.state, ended.generate_attempts) == ("sent", 1)
+    assert pair.heard(world) == ["handed back"], "what the first one found out too late is not sent"
+    assert "turns_handed_back" in pair.log_of("hasty")
+
+
 def _owners(system: System) -> int:
     return len({channel.poll_owner for channel in system.wired.bridge.channels.all() if channel.poll_owner})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -13,24 +13,25 @@ from celery.exceptions import Retry
 from tests.support.doorbells import taken
 from tests.support.variations import engine
 from tests.support.world import World
-from wechat_bridge.errors import EngineUnavailable
+from wechat_bridge.errors import EngineUnavailable, LedgerUnavailable
 from wechat_bridge.flow import reply
 from wechat_bridge.flow.sweep import Sweeper
 from wechat_bridge.local.ports import free_port
 from wechat_bridge.model.outcome import Outcome, RetryIn
 from wechat_bridge.model.turn import TurnState
-from wechat_bridge.tasks.base import TurnTask
+from wechat_bridge.tasks.base import RETRY_SLACK_SECONDS, TurnTask
 
 
-def task_of(broker_url: str) -> Iterator[TurnTask]:
-    """A task whose outcome is to try again in a second, just being run by a worker of this broker."""
+def in_a_second(turn_id: str) -> Outcome:
+    """The outcome that the turn is to be tried again."""
+    return RetryIn(1.0)
+
+
+def task_of(broker_url: str, run: Callable[[str], Outcome] = in_a_second) -> Iterator[TurnTask]:
+    """A task just being run by a worker of this broker."""
     with Celery("retries", broker=broker_url, set_as_current=False) as app:
         app.config_from_object("celeryconfig")
         app.conf.update(broker_url=broker_url, task_publish_retry=False)
-
-        def run(turn_id: str) -> Outcome:
-            return RetryIn(1.0)
-
         again = app.task(base=TurnTask, name="retries.again", shared=False)(run)
         again.push_request(id="t", args=("t",), kwargs={}, called_directly=False, retries=0, is_eager=False)
         yield again
@@ -50,6 +51,24 @@ def cut_off_task() -> Iterator[TurnTask]:
 def test_a_turn_to_be_tried_again_is_a_countdown_doorbell(task: TurnTask) -> None:
     with pytest.raises(Retry):
         task("t")
+
+
+@pytest.mark.parametrize(("interruptions", "longest"), [(0, 2.0), (1, 4.0), (2, 8.0), (3, 15.0), (1000, 15.0)])
+def test_an_interrupted_turn_is_rung_for_again_after_a_growing_while(
+    urls: tuple[str, str], interruptions: int, longest: float
+) -> None:
+    def interrupted(turn_id: str) -> Outcome:
+        raise LedgerUnavailable
+
+    for task in task_of(urls[0], interrupted):
+        waits = []
+        for _ in range(20):
+            task.request.retries = interruptions
+            with pytest.raises(Retry) as again:
+                task("t")
+            waits.append(float(again.value.when))
+        assert all(longest / 2 <= wait - RETRY_SLACK_SECONDS <= longest for wait in waits)
+        assert len({round(wait, 6) for wait in waits}) > 1, "not in step"
 
 
 def test_a_retry_that_the_broker_does_not_take_is_no_failure_of_the_task(cut_off_task: TurnTask) -> None:

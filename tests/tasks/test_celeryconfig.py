@@ -5,16 +5,18 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import cast
 
 import pytest
 from celery import Celery
 
 import celeryconfig
 from tests.support.world import World
-from wechat_bridge.tasks import maintenance, polling, replying
-from wechat_bridge.tasks.base import BridgeTask
+from wechat_bridge.tasks import maintenance, management, polling, replying
+from wechat_bridge.tasks.base import BridgeTask, ManagementTask
 
-MODULES = (maintenance, polling, replying)
+MODULES = (maintenance, management, polling, replying)
+MANAGEMENT = {"relogin", "submit_verify_code", "logout", "enable", "disable", "probe", "replay_dead_letter"}
 
 
 @pytest.fixture
@@ -58,17 +60,31 @@ def test_a_typo_in_a_route_makes_no_queue(app: Celery) -> None:
     assert app.conf.task_default_queue in celeryconfig.QUEUES
 
 
-def test_every_task_acknowledges_early_and_keeps_no_result(app: Celery) -> None:
-    for task in ours(app).values():
-        assert isinstance(task, BridgeTask)
-        assert (task.acks_late, task.ignore_result, task.max_retries) == (False, True, None)
-    assert app.conf.result_backend is None
+def test_every_task_acknowledges_early_and_keeps_no_result_unless_an_operator_waits_for_it(app: Celery) -> None:
+    for name, task in ours(app).items():
+        is_management = name.removeprefix("wechat_bridge.") in MANAGEMENT
+        assert isinstance(task, ManagementTask if is_management else BridgeTask)
+        assert (task.acks_late, task.ignore_result, task.max_retries) == (False, not is_management, None)
+    assert app.conf.task_ignore_result
+    assert app.conf.result_expires == 600
     assert app.conf.worker_disable_prefetch
+
+
+def test_management_tasks_have_a_queue_of_their_own_with_the_steps_of_logins(app: Celery) -> None:
+    routed = {name.removeprefix("wechat_bridge.") for name, route in celeryconfig.task_routes.items()
+              if route["queue"] == "management"}  # fmt: skip
+    assert routed == MANAGEMENT | {"follow_login"}
+
+
+def test_nothing_that_is_rung_asks_for_a_result(world: World) -> None:
+    world.bridge.doorbells.ring_login(world.share_id, "l", 0)
+    channels = [str(name) for name in cast("list[str]", world.wired.redis.pubsub_channels())]
+    assert not [name for name in channels if "celery-task-meta" in name]
 
 
 def test_what_polls_and_seeds_sends_no_events(app: Celery) -> None:
     silent = {name for name, task in ours(app).items() if not task.send_events}
-    assert silent == {f"wechat_bridge.{name}" for name in ("poll_channel", "seed_poll_chains", "sweep")}
+    assert silent == {f"wechat_bridge.{name}" for name in ("poll_channel", "seed_poll_chains", "sweep", "follow_login")}
 
 
 def test_beat_entries_exist_expire_and_are_as_often_as_promised(app: Celery) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from wechat_bridge.errors import PlatformUnavailable
 from wechat_bridge.model.channel import Account
-from wechat_bridge.model.message import InboundMessage
+from wechat_bridge.model.message import InboundMessage, ItemKind
 
 
 class PollCut(PlatformUnavailable):
@@ -53,4 +54,46 @@ class PollingDoor(Protocol):
 
         Raises PlatformUnavailable and SessionExpired; no answer depends on it.
         """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class OutboundFile:
+    """A file to be sent. ``label`` is the name people see, ``mime`` its type; a sound is sent as a document."""
+
+    kind: ItemKind
+    label: str
+    mime: str
+    data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Uploaded:
+    """What a platform has of a file: the ``item`` with which a message refers to it. It holds a key; never store it."""
+
+    item: Mapping[str, Any] = field(repr=False)
+
+
+class MediaDoor(Protocol):
+    """A platform whose messages bring, and take, more than text."""
+
+    def fetch(self, raw: str, position: int, sink: Callable[[bytes], object], total_seconds: float) -> None:
+        """Fetch part ``position`` (from 0, as parsed) of the message whose text is ``raw``; ``sink`` gets the plain
+        bytes in order, which count only when this returns.
+
+        Raises MediaUnreadable (for good) and PlatformUnavailable (another try may help), and what ``sink`` raises.
+        """
+        ...
+
+    def upload(self, account: Account, user_id: str, file: OutboundFile, total_seconds: float) -> Uploaded:
+        """Hand a file to the platform without showing it to anybody yet.
+
+        Raises MediaRefused, SendRefused, SessionExpired, PlatformBusy and PlatformUnavailable.
+        """
+        ...
+
+    def send(
+        self, account: Account, user_id: str, uploaded: Uploaded, client_id: str, context_token: str
+    ) -> str | None:
+        """Show an uploaded file to a person; like ``PollingDoor.send_text``."""
         ...

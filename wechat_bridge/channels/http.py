@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.client import HTTPException
 from typing import Any
@@ -32,6 +32,7 @@ from wechat_bridge.errors import PlatformUnavailable
 
 MAX_BODY_BYTES = 16 * 1024 * 1024
 _HOSTS_REMEMBERED = 64
+_ORIGINS_REMEMBERED = 1_000
 _PIECE_BYTES = 65536
 _FAILURES = (requests.RequestException, Urllib3Error, HTTPException, OSError, ValueError)
 
@@ -73,6 +74,14 @@ class HttpAnswer:
     headers: Mapping[str, str] = field(repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class _Sink:
+    """Where a body goes instead of into memory."""
+
+    take: Callable[[bytes], object]
+    most_bytes: int
+
+
 class HttpClient:
     """One per process, shared by all its threads. Making it starts no thread and opens no socket.
 
@@ -100,6 +109,21 @@ class HttpClient:
     ) -> HttpAnswer:
         """Send ``body`` as JSON and return the answer. Raises HttpError; see the module for its kinds."""
         data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+        return self.post_bytes(
+            url, data, headers, connect_seconds=connect_seconds, read_seconds=read_seconds, total_seconds=total_seconds
+        )
+
+    def post_bytes(
+        self,
+        url: str,
+        data: bytes,
+        headers: Mapping[str, str],
+        *,
+        connect_seconds: float,
+        read_seconds: float,
+        total_seconds: float,
+    ) -> HttpAnswer:
+        """Send ``data`` and return the answer. Raises HttpError; see the module for its kinds."""
         request = _request("POST", url, {**headers, "Content-Length": str(len(data))}, data)
         return self._exchange(request, (connect_seconds, read_seconds), total_seconds)
 
@@ -115,6 +139,16 @@ class HttpClient:
         """Ask for ``url`` and return the answer. Raises HttpError; see the module for its kinds."""
         return self._exchange(_request("GET", url, headers, None), (connect_seconds, read_seconds), total_seconds)
 
+    def download(
+        self, url: str, sink: Callable[[bytes], object], *, most_bytes: int, read_seconds: float, total_seconds: float
+    ) -> HttpAnswer:
+        """Ask for ``url`` and hand the body of a 200 to ``sink`` as it comes; the answer returned has none.
+
+        Raises HttpError, and whatever ``sink`` raises. Until it returns, what the sink has got may not be all.
+        """
+        timeout = (min(read_seconds, total_seconds), read_seconds)
+        return self._exchange(_request("GET", url, {}, None), timeout, total_seconds, _Sink(sink, most_bytes))
+
     def cut_all(self) -> None:
         """End all exchanges that run now; they raise CallCut. For the end of a stop's grace."""
         self._in_flight.cut_all()
@@ -125,14 +159,18 @@ class HttpClient:
         self._adapter.close()
 
     def _exchange(
-        self, request: requests.PreparedRequest, timeout: tuple[float, float], total_seconds: float
+        self,
+        request: requests.PreparedRequest,
+        timeout: tuple[float, float],
+        total_seconds: float,
+        sink: _Sink | None = None,
     ) -> HttpAnswer:
         call = Call(time.monotonic() + total_seconds)
         answer: HttpAnswer | None = None
         failure: HttpError | None = None
         self._in_flight.enter(call)
         try:
-            answer = self._answer(request, timeout)
+            answer = self._answer(request, timeout, sink)
         except HttpError as error:
             failure = error
         except _FAILURES as error:
@@ -144,25 +182,44 @@ class HttpClient:
         # Raised outside the handlers: the errors of the libraries below carry addresses and headers in their text.
         raise _of_cut(call, failure, _place(request), total_seconds)
 
-    def _answer(self, request: requests.PreparedRequest, timeout: tuple[float, float]) -> HttpAnswer:
+    def _answer(
+        self, request: requests.PreparedRequest, timeout: tuple[float, float], sink: _Sink | None
+    ) -> HttpAnswer:
         response = self._adapter.send(
             request, stream=True, timeout=timeout, proxies=self._proxies_of(request.url or "")
         )
         pieces: list[bytes] = []
-        size = 0
-        for piece in response.raw.stream(_PIECE_BYTES, decode_content=True):
-            pieces.append(piece)
-            size += len(piece)
-            if size > self._max_body_bytes:
-                response.raw.close()
-                raise BodyTooLarge(f"{_place(request)}: the answer is larger than {self._max_body_bytes} bytes")
+        take: Callable[[bytes], object] = pieces.append
+        most_bytes = self._max_body_bytes
+        if sink is not None and response.status_code == requests.codes.ok:
+            take, most_bytes = sink.take, sink.most_bytes
+        _read(response, take, most_bytes, _place(request))
         return HttpAnswer(response.status_code, b"".join(pieces), response.headers)
 
     def _proxies_of(self, url: str) -> dict[str, str]:
         origin = "/".join(url.split("/", 3)[:3])
-        if origin not in self._proxies:
-            self._proxies[origin] = get_environ_proxies(url)
-        return self._proxies[origin]
+        found = self._proxies.get(origin)
+        if found is None:
+            found = get_environ_proxies(url)
+            if len(self._proxies) >= _ORIGINS_REMEMBERED:
+                self._proxies = {}
+            self._proxies[origin] = found
+        return found
+
+
+def _read(response: requests.Response, take: Callable[[bytes], object], most_bytes: int, place: str) -> None:
+    """Read a body to its end; a connection with a rest in it is closed, or that would be somebody else's answer."""
+    size, is_whole = 0, False
+    try:
+        for piece in response.raw.stream(_PIECE_BYTES, decode_content=True):
+            size += len(piece)
+            if size > most_bytes:
+                raise BodyTooLarge(f"{place}: the answer is larger than {most_bytes} bytes")
+            take(piece)
+        is_whole = True
+    finally:
+        if not is_whole:
+            response.raw.close()
 
 
 def _keep_addresses_out_of_logs() -> None:

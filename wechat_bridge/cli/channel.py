@@ -12,7 +12,7 @@ from wechat_bridge.cli.console import print_fields, print_json, print_table, tel
 from wechat_bridge.cli.session import connected, valid_share_id
 from wechat_bridge.errors import ChannelUnknown, NotConfigured
 from wechat_bridge.flow.context import Bridge
-from wechat_bridge.flow.switch import switch
+from wechat_bridge.flow.switch import log_out, remove, switch
 from wechat_bridge.model.channel import Channel
 
 app = typer.Typer(no_args_is_help=True, help="Add, log in, show and switch the WeChat accounts that the bridge serves.")
@@ -75,6 +75,27 @@ def disable(share_id: ShareId) -> None:
 
 
 app.command(name="login")(login.login)
+
+
+@app.command()
+def logout(share_id: ShareId) -> None:
+    """Remove a channel's credentials; its messages stay, and replies under way wait for the next login."""
+    with connected() as wired:
+        log_out(wired.bridge, share_id)
+    tell(f"channel {share_id} is logged out and its credentials are removed")
+
+
+@app.command(name="remove")
+def remove_channel(
+    share_id: ShareId,
+    force: Annotated[bool, typer.Option("--force", help="Also while replies are under way.")] = False,
+) -> None:
+    """Remove a channel and its credentials; its messages, replies and dead letters stay until they are old."""
+    with connected() as wired:
+        under_way = remove(wired.bridge, share_id, is_forced=force)
+    tell(f"channel {share_id} and its credentials are removed; its messages, replies and dead letters are kept")
+    if under_way:
+        tell(f"{under_way} replies were under way: they wait for a channel of that name, or become dead letters")
 
 
 def _switch(share_id: str, enabled: bool) -> None:

@@ -65,7 +65,8 @@ class Demo:
         self.wechat = SimulatedWechat(USER_ID, home.data / "simulator", home.logs / "simulator.log")
         ports = {"WECHAT_BRIDGE_WEB_PORT": str(self.web_port), "WECHAT_BRIDGE_FLOWER_PORT": str(free_port())}
         self.uses_given_ledger = bool(os.environ.get("MONGODB_URL"))
-        self.system = System(home, self.reporter.tell, {**QUICK, **ports}, [self.wechat], keep_data=False)
+        media = {"WECHAT_BRIDGE_MEDIA__ORIGINS": self.wechat.url}
+        self.system = System(home, self.reporter.tell, {**QUICK, **ports, **media}, [self.wechat], keep_data=False)
 
     def run(self, once: str | None) -> None:
         """Answer one message, or all that the person writes. Raises BridgeError; KeyboardInterrupt for one message."""

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from wechat_bridge.cli import channel, dead, health, local, setup
+from wechat_bridge.cli import channel, dead, health, local, send, setup
 from wechat_bridge.errors import BridgeError, SettingsError
 
 app = typer.Typer(
@@ -19,6 +19,7 @@ app.command()(local.demo)
 app.command()(local.up)
 app.add_typer(channel.app, name="channel")
 app.add_typer(dead.app, name="dead")
+app.command()(send.send)
 app.command()(health.health)
 app.command()(setup.setup)
 app.command("new-key")(setup.make_key)

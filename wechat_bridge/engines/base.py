@@ -2,13 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Protocol
+
+from wechat_bridge.model.message import ItemKind
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """Something a person sent besides text. ``read`` returns its bytes: ask for them only when they are needed.
+
+    ``mime`` is what the bytes show, ``size`` counts them, ``label`` is the sender's name for a file or "".
+    ``read`` raises LedgerUnavailable (let it pass, the turn is tried again).
+    """
+
+    kind: ItemKind
+    mime: str
+    size: int
+    label: str
+    read: Callable[[], bytes] = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class AnswerFile:
+    """A file that an engine answers with. It is shown as a picture, a film, or (anything else) a document."""
+
+    kind: ItemKind
+    label: str
+    mime: str
+    data: bytes = field(repr=False)
 
 
 @dataclass(frozen=True)
 class Question:
-    """One turn as an engine sees it. ``turn_id`` is the idempotency key; ``deadline_seconds`` bounds the whole call."""
+    """One turn as an engine sees it. ``turn_id`` is the idempotency key; ``deadline_seconds`` bounds the whole call.
+
+    ``text`` has a marker for each of ``media``, and for what was sent but could not be read.
+    """
 
     turn_id: str
     share_id: str
@@ -16,17 +47,19 @@ class Question:
     user_id: str
     text: str
     deadline_seconds: float
+    media: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What an engine answered. An empty ``text`` means that nothing is to be sent."""
+    """What an engine answered: a text, then ``files``, each a message of its own. Neither means to send nothing."""
 
     text: str
     model: str = ""
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     finish_reason: str = ""
+    files: tuple[AnswerFile, ...] = ()
 
 
 class Engine(Protocol):

@@ -9,8 +9,14 @@
     intake         store what arrived, make its conversation due
     spill          keep what could not be stored, and store it later
     turns          merge the waiting messages of a conversation into one turn
+    commands       do what a person tells the bridge itself
+    media          fetch the pictures and files of a turn, before its engine is asked
     reply          ask the engine, store the answer
+    typing         show the person that an answer is being worked on
+    files          keep the files of an answer, and upload them just before they are sent
     deliver        send the answer, chunk by chunk
+    notice         send a person something that nobody asked for
+    send_chunk     send one chunk: budget, pacing, the mark, the send, what a refusal means
     failure        what an error does to a turn: try again, park, give up
     close          end a turn: its rows, itself, then whatever waits behind it
     dead           record what was given up, and tell the person
@@ -18,9 +24,17 @@
     refused        keep what the broker brought and no task could be made of
     replay         try what was given up again, or discard it
     retention      remove what is old and needed no more
+    letter_watch   tell the operator when dead letters pile up
+    hand_back      give back what a process that must end could not finish
+    session        WeChat ended the session of a login: who is told, and how often
+    login_start    begin a QR login, or join the one in progress
+    login_step     follow it: fetch a code, ask what became of it, ring for the next step
+    login_number   submit the number that the phone shows
+    login_view     a QR login as a person may see it
     login          a channel's account was logged in
-    switch         switch a channel on or off
+    switch         switch a channel on or off, log it out, remove it
     health         whether messages move, judged by progress
+    clock_back     make due now what a failover to an earlier clock would let wait
     sweep          beat: ring again whatever is overdue, take over from dead owners
 
 MongoDB is the ledger, Celery is the doorbell: every verb finds what it needs in the ledger, and does nothing when the

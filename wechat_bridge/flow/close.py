@@ -17,8 +17,8 @@ ROWS_AFTER = {
 
 def close_turn(bridge: Bridge, turn: Turn) -> None:
     """Close a turn in state sent, skipped or dead. Each step is idempotent."""
-    if turn.state is TurnState.DEAD:
-        # A turn whose workers all died before marking its rows would leave them waiting for a turn that exists already.
+    if turn.state in (TurnState.DEAD, TurnState.SKIPPED):
+        # One that ended before anybody marked its rows would leave them waiting for a turn that exists already.
         bridge.inbox.claim(turn.message_ids, turn.id)
     bridge.inbox.close(turn.id, ROWS_AFTER[turn.state], turn.error or "")
     now = bridge.clock.now()

@@ -7,18 +7,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from wechat_bridge.channels.base import PollingDoor
+from wechat_bridge.channels.base import MediaDoor, PollingDoor
+from wechat_bridge.channels.login import LoginDoor
 from wechat_bridge.engines.base import Engine
+from wechat_bridge.engines.speech import SpeechToText
+from wechat_bridge.flow.send_ids import SendIds
 from wechat_bridge.flow.typing_indicator import TypingIndicator
 from wechat_bridge.flow.unfinished import Unfinished
 from wechat_bridge.model.channel import ChannelKind
 from wechat_bridge.settings import Settings
+from wechat_bridge.store.accounts import AccountStore
 from wechat_bridge.store.channels import ChannelStore
 from wechat_bridge.store.clock import LedgerClock
 from wechat_bridge.store.conversations import ConversationStore
 from wechat_bridge.store.dead_letters import DeadLetterStore
 from wechat_bridge.store.dead_spill import DeadLetterSpill
+from wechat_bridge.store.due_times import DueTimes
 from wechat_bridge.store.inbox import InboxStore
+from wechat_bridge.store.logins import LoginStore
+from wechat_bridge.store.media import MediaStore
+from wechat_bridge.store.pacing import SendPacing
 from wechat_bridge.store.poll_locks import PollLocks
 from wechat_bridge.store.retention import RetentionStore
 from wechat_bridge.store.spill import Spill
@@ -47,6 +55,10 @@ class Doorbells(Protocol):
 
     def ring_dead_letter(self, turn_id: str) -> None:
         """Ask that a turn that was given up is recorded."""
+        ...
+
+    def ring_login(self, share_id: str, login_id: str, step: int, delay_seconds: float = 0) -> None:
+        """Ask for a step of a QR login."""
         ...
 
     def waiting(self, queue: str) -> int:
@@ -81,19 +93,29 @@ class Bridge:
     alive: Alive
     doorbells: Doorbells
     channels: ChannelStore
+    accounts: AccountStore
     inbox: InboxStore
     conversations: ConversationStore
     turns: TurnStore
     dead_letters: DeadLetterStore
     workers: WorkerStore
     locks: PollLocks
+    logins: LoginStore
+    pacing: SendPacing
     spill: Spill
     dead_spill: DeadLetterSpill
     retention: RetentionStore
+    due_times: DueTimes
+    media: MediaStore
     doors: Mapping[ChannelKind, PollingDoor]
+    login_doors: Mapping[ChannelKind, LoginDoor]
+    login_slots: threading.BoundedSemaphore
+    media_doors: Mapping[ChannelKind, MediaDoor]
     engines: Mapping[str, Engine]
+    speech_to_text: SpeechToText | None = None
     unfinished: Unfinished = field(default_factory=Unfinished)
     typing: TypingIndicator = field(default_factory=TypingIndicator)
+    send_ids: SendIds = field(default_factory=SendIds)
     stopping: threading.Event = field(default_factory=threading.Event)
 
     @property

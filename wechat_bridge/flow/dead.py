@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wechat_bridge.errors import BridgeError, TransientError
+from wechat_bridge.errors import BridgeError, SendBudgetExhausted, SendRefused, SessionExpired, TransientError
 from wechat_bridge.flow.close import close_turn
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.letters import fit_to_keep, keep
@@ -15,6 +15,8 @@ from wechat_bridge.model.turn import Turn, TurnState
 from wechat_bridge.observe.logging import logger
 
 log = logger(__name__)
+
+REFUSALS = frozenset({SendRefused.__name__, SendBudgetExhausted.__name__, SessionExpired.__name__})
 
 
 def record_dead_letter(bridge: Bridge, turn_id: str) -> None:
@@ -56,8 +58,8 @@ def _plain(item: Item) -> dict[str, Any]:
 
 
 def _apologise(bridge: Bridge, turn: Turn) -> None:
-    """Send the fixed apology, at most once, and only when the answer itself was not what WeChat refused."""
-    if turn.apologized or turn.failed_stage != "reply" or not bridge.settings.reply.apology:
+    """Send the fixed apology, at most once; not when a refusal of WeChat is the reason: it would be refused, too."""
+    if turn.apologized or turn.error_class in REFUSALS or not bridge.settings.reply.apology:
         return
     channel = bridge.channels.get(turn.share_id)
     conversation = bridge.conversations.get(turn.chat_id)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from wechat_bridge.errors import BrokerUnavailable
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.model.channel import Channel
+from wechat_bridge.model.command import command_of
 from wechat_bridge.model.message import InboundMessage, InboxRow, InboxState, in_order, inbox_row, said_at
 from wechat_bridge.observe import metrics
 from wechat_bridge.observe.logging import logger
@@ -87,6 +88,7 @@ def _arrival(bridge: Bridge, rows: list[InboxRow]) -> Arrival:
         sent_at=said_at(last),
         received_at=last.received_at,
         sends=bridge.settings.reply.sends_per_message,
+        is_urgent=any(command_of(row.items) for row in rows),
     )
 
 

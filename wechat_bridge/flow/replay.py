@@ -58,7 +58,7 @@ def replay(bridge: Bridge, turn_id: str, by: str) -> str:
 def look(bridge: Bridge, turn_id: str) -> str:
     """Return what a replay would do. Raises what it would raise."""
     turn, state = _replayable(bridge, turn_id)
-    if bridge.turns.open_of(turn.chat_id) is not None:
+    if bridge.turns.open_of(turn.chat_id, turn.lane) is not None:
         raise ReplayRefused(_busy(bridge, turn))
     return _next_step(state)
 
@@ -130,7 +130,7 @@ def _letter(bridge: Bridge, letter_id: str) -> DeadLetter:
 
 
 def _busy(bridge: Bridge, turn: Turn) -> str:
-    other = bridge.turns.open_of(turn.chat_id)
+    other = bridge.turns.open_of(turn.chat_id, turn.lane)
     name = f"{other.id}, {other.state.value}" if other else "just ended"
     return f"{turn.id}: another turn of this conversation is open ({name}); replay it when that has ended"
 

@@ -5,22 +5,26 @@ from __future__ import annotations
 import time
 from functools import partial
 
-from wechat_bridge.engines.base import Answer, Engine, Question
+from wechat_bridge.engines.base import Answer, Attachment, Engine, Question
 from wechat_bridge.errors import BridgeError, NotConfigured
 from wechat_bridge.flow.claim import claim_turn
 from wechat_bridge.flow.close import close_turn
+from wechat_bridge.flow.commands import run_command
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.failure import failed, or_later
+from wechat_bridge.flow.files import keep_files
+from wechat_bridge.flow.media import with_media
 from wechat_bridge.flow.quotes import with_quotes
 from wechat_bridge.flow.ring import ring_turn
 from wechat_bridge.flow.typing import typing
 from wechat_bridge.model.channel import Channel
 from wechat_bridge.model.characters import without_lone_surrogates
 from wechat_bridge.model.chunks import split
+from wechat_bridge.model.markdown import for_wechat
 from wechat_bridge.model.message import InboxRow, in_order
 from wechat_bridge.model.outcome import Done, Outcome
 from wechat_bridge.model.question import question_text
-from wechat_bridge.model.turn import EngineCall, Turn, TurnState, chunks_of
+from wechat_bridge.model.turn import EngineCall, Lane, Turn, TurnState, chunks_of
 from wechat_bridge.observe import metrics
 from wechat_bridge.observe.logging import logger
 
@@ -33,7 +37,8 @@ LEASE_SLACK_SECONDS = 30.0
 def generate_reply(bridge: Bridge, turn_id: str) -> Outcome:
     """Claim a queued turn, ask its engine, store the answer, ring the delivery. Raises OwnerStale before claiming."""
     bridge.alive.check()
-    lease_seconds = bridge.settings.reply.engine_deadline_seconds + LEASE_SLACK_SECONDS
+    settings = bridge.settings
+    lease_seconds = settings.media.fetch_seconds + settings.reply.engine_deadline_seconds + LEASE_SLACK_SECONDS
     turn = claim_turn(bridge, turn_id, TurnState.QUEUED, TurnState.GENERATING, lease_seconds)
     if turn is None:
         return Done()
@@ -47,16 +52,19 @@ def generate_reply(bridge: Bridge, turn_id: str) -> Outcome:
 
 
 def _answer(bridge: Bridge, turn: Turn, rows: list[InboxRow]) -> tuple[Answer, EngineCall]:
-    turn.question = question_text(with_quotes(bridge, rows))
-    return _ask(bridge, turn, turn.question)
+    if turn.lane is Lane.COMMAND:
+        return Answer(run_command(bridge, turn, rows)), EngineCall(engine="command")
+    fetched, media = with_media(bridge, turn, rows)
+    turn.question = question_text(with_quotes(bridge, fetched))
+    return _ask(bridge, turn, turn.question, media)
 
 
-def _ask(bridge: Bridge, turn: Turn, text: str) -> tuple[Answer, EngineCall]:
+def _ask(bridge: Bridge, turn: Turn, text: str, media: tuple[Attachment, ...]) -> tuple[Answer, EngineCall]:
     bridge.alive.check()
     channel = bridge.channels.get(turn.share_id)
     engine = _engine(bridge, turn, channel)
     deadline = bridge.settings.reply.engine_deadline_seconds
-    question = Question(turn.id, turn.share_id, turn.chat_id, turn.user_id, text, deadline)
+    question = Question(turn.id, turn.share_id, turn.chat_id, turn.user_id, text, deadline, media)
     log.info("engine_called", turn_id=turn.id, engine=engine.name, trace_id=turn.trace_id)
     started = time.monotonic()
     with typing(bridge, channel, turn.user_id):
@@ -83,11 +91,11 @@ def _engine(bridge: Bridge, turn: Turn, channel: Channel | None) -> Engine:
 
 
 def _store(bridge: Bridge, turn: Turn, answer: Answer, call: EngineCall) -> Outcome:
-    if not answer.text.strip():
+    if not answer.text.strip() and not answer.files:
         return _skip(bridge, turn, "the engine answered nothing")
-    reply = bridge.settings.reply
-    text = without_lone_surrogates(answer.text)
-    chunks = chunks_of(turn.id, split(text, reply.chunk_characters, reply.chunk_bytes, reply.sends_per_message))
+    media_ids, sentences = keep_files(bridge, turn, answer.files)
+    text = "\n".join(filter(None, [without_lone_surrogates(answer.text), *sentences]))
+    chunks = chunks_of(turn.id, _split(bridge, text, len(media_ids)), media_ids)
     now = bridge.clock.now()
     stored = bridge.turns.release(
         turn,
@@ -108,6 +116,14 @@ def _store(bridge: Bridge, turn: Turn, answer: Answer, call: EngineCall) -> Outc
         )
         ring_turn(bridge, turn)
     return Done()
+
+
+def _split(bridge: Bridge, text: str, files: int) -> list[str]:
+    """Cut the text so that the files behind it fit into the send budget, too."""
+    if not text.strip():
+        return []
+    reply = bridge.settings.reply
+    return split(for_wechat(text), reply.chunk_characters, reply.chunk_bytes, max(1, reply.sends_per_message - files))
 
 
 def _skip(bridge: Bridge, turn: Turn, reason: str) -> Outcome:

@@ -1,8 +1,8 @@
-"""Remove what is old: raw bodies first, ids and texts later. What unfinished work refers to stays.
+"""Remove what is old: raw bodies and media first, ids and texts later. What unfinished work refers to stays.
 
-After ``inbox.retention_days`` finished messages lose their raw bodies; after ``inbox.memory_days`` they, their turns,
-resolved dead letters and idle conversations go. An open turn, or a dead letter that waits for somebody, keeps all it
-refers to.
+After ``inbox.retention_days`` finished messages lose their raw bodies, and all media go; after ``inbox.memory_days``
+messages, their turns, resolved dead letters and idle conversations go. An open turn, or a dead letter that waits for
+somebody, keeps all it refers to.
 """
 
 from __future__ import annotations
@@ -76,13 +76,15 @@ class Retention:
 
     def __init__(self) -> None:
         self._bodies = Walk(_bodies, AMONG_MANY)
+        self._media = Walk(_media, AMONG_FEW)
         self._memories = [Walk(visit, AMONG_FEW) for visit in (_rows, _turns, _letters, _conversations)]
 
     def go_on(self, bridge: Bridge) -> bool:
         """Do a little of it; True when there is more to look after now."""
         now, inbox = bridge.clock.now(), bridge.settings.inbox
         memory = now - timedelta(days=inbox.memory_days)
-        is_more = [self._bodies.go_on(bridge, memory, now - timedelta(days=inbox.retention_days))]
+        retention = now - timedelta(days=inbox.retention_days)
+        is_more = [self._bodies.go_on(bridge, memory, retention), self._media.go_on(bridge, BEGINNING, retention)]
         is_more += [walk.go_on(bridge, BEGINNING, memory) for walk in self._memories]
         return any(is_more)
 
@@ -90,6 +92,11 @@ class Retention:
 def _bodies(bridge: Bridge, since: datetime, until: datetime) -> int:
     found = bridge.retention.rows_with_body(since, until)
     return _look_after(bridge, [(row["_id"], row["turn_id"]) for row in found], bridge.retention.strip_rows)
+
+
+def _media(bridge: Bridge, since: datetime, until: datetime) -> int:
+    found = bridge.media.old(since, until)
+    return _look_after(bridge, [(row["_id"], row["turn_id"]) for row in found], bridge.media.remove)
 
 
 def _rows(bridge: Bridge, since: datetime, until: datetime) -> int:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import threading
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from wechat_bridge.flow import letters, spill
+from wechat_bridge.flow.clock_back import ClockBack
 from wechat_bridge.flow.close import close_turn
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.failure import STAGES, give_up, retry_budget
 from wechat_bridge.flow.intake import make_due, ring_flush
+from wechat_bridge.flow.letter_watch import LetterWatch
+from wechat_bridge.flow.login_step import ring_overdue_logins
 from wechat_bridge.flow.retention import Retention
 from wechat_bridge.flow.ring import ring_turn
+from wechat_bridge.flow.session import remind
 from wechat_bridge.model.turn import TERMINAL, Turn, TurnState
 from wechat_bridge.observe.logging import logger
+from wechat_bridge.store.ledger import LONG_AGO
 
 log = logger(__name__)
 
@@ -27,9 +32,11 @@ class Sweeper:
     """One per process; remembers up to when it has looked for stuck rows. Several at once are harmless."""
 
     def __init__(self) -> None:
-        self._looked_until = datetime(2000, 1, 1, tzinfo=UTC)
+        self._looked_until = LONG_AGO
         self._behind_a_turn: set[str] = set()
         self._retention = Retention()
+        self._clock_back = ClockBack()
+        self._letter_watch = LetterWatch()
         self._running = threading.Lock()
 
     def sweep(self, bridge: Bridge) -> None:
@@ -37,12 +44,17 @@ class Sweeper:
         if not self._running.acquire(blocking=False):
             return
         try:
+            if self._clock_back.look(bridge):
+                self._looked_until = LONG_AGO
             spill.drain(bridge)
             letters.drain(bridge)
             _turns(bridge)
             _conversations(bridge)
             self._stuck_rows(bridge)
+            ring_overdue_logins(bridge)
+            remind(bridge)
             bridge.workers.forget(bridge.clock.now() - FORGET_AFTER)
+            self._letter_watch.look(bridge)
             self._retention.go_on(bridge)
         finally:
             self._running.release()

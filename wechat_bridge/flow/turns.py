@@ -7,9 +7,10 @@ from wechat_bridge.flow.intake import ring_flush
 from wechat_bridge.flow.park import release_parked
 from wechat_bridge.flow.ring import ring_turn
 from wechat_bridge.model import keys
+from wechat_bridge.model.command import command_of
 from wechat_bridge.model.conversation import Conversation
 from wechat_bridge.model.message import InboxRow, in_order
-from wechat_bridge.model.turn import Turn, TurnState
+from wechat_bridge.model.turn import Lane, Turn, TurnState
 from wechat_bridge.observe.logging import logger
 from wechat_bridge.store.turns import Opening
 
@@ -35,11 +36,35 @@ def flush_conversation(bridge: Bridge, chat_id: str) -> None:
         ring_flush(bridge, chat_id, early)
         return
     pending = bridge.inbox.pending(chat_id)
-    rows = _merged(bridge, conversation, pending)
+    for parked in bridge.turns.parked_of(chat_id):
+        release_parked(bridge, parked)
+    asked, commands = _apart(pending)
+    left = len(_open_commands(bridge, conversation, commands))
+    rows = _merged(bridge, conversation, asked)
     if rows:
-        _open(bridge, conversation, rows, left=len(pending) - len(rows))
+        _open(bridge, conversation, rows, left=left + len(asked) - len(rows))
+    elif left:
+        bridge.conversations.block(chat_id, bridge.clock.after(BLOCKED_SECONDS))
     elif not bridge.conversations.clear_due(chat_id, conversation.rev):
         ring_flush(bridge, chat_id, 0.0)
+
+
+def _apart(rows: list[InboxRow]) -> tuple[list[InboxRow], list[InboxRow]]:
+    """Return the rows for the engine, and the commands in order."""
+    commands = in_order([row for row in rows if command_of(row.items)])
+    return [row for row in rows if row not in commands], commands
+
+
+def _open_commands(bridge: Bridge, conversation: Conversation, rows: list[InboxRow]) -> list[InboxRow]:
+    """Make a turn of each command that need not wait behind another one; return those that must."""
+    for number, row in enumerate(rows):
+        turn = _turn(bridge, conversation, [row], Lane.COMMAND)
+        opening = bridge.turns.open(turn)
+        if opening is Opening.BUSY:
+            return rows[number:]
+        if opening is Opening.OPENED:
+            ring_turn(bridge, turn)
+    return []
 
 
 def _merged(bridge: Bridge, conversation: Conversation, rows: list[InboxRow]) -> list[InboxRow]:
@@ -47,11 +72,10 @@ def _merged(bridge: Bridge, conversation: Conversation, rows: list[InboxRow]) ->
 
     With debouncing off, one answer's messages are one turn; but what waited behind an open turn is collected.
     """
-    debounce = bridge.settings.debounce
+    debounce, rows = bridge.settings.debounce, in_order(rows)
     if debounce.idle_seconds == 0 and not conversation.blocked:
-        first = min((row.received_at for row in rows), default=None)
-        rows = [row for row in rows if row.received_at == first]
-    return in_order(rows)[: debounce.most_messages]
+        rows = [row for row in rows if row.received_at == rows[0].received_at]
+    return rows[: debounce.most_messages]
 
 
 def _open(bridge: Bridge, conversation: Conversation, rows: list[InboxRow], left: int) -> None:
@@ -80,13 +104,14 @@ def _wait_behind(bridge: Bridge, chat_id: str) -> None:
         release_parked(bridge, open_turn)
 
 
-def _turn(bridge: Bridge, conversation: Conversation, rows: list[InboxRow]) -> Turn:
+def _turn(bridge: Bridge, conversation: Conversation, rows: list[InboxRow], lane: Lane = Lane.TALK) -> Turn:
     now = bridge.clock.now()
     return Turn(
         id=keys.turn_id(conversation.share_id, rows[-1].message_id),
         share_id=conversation.share_id,
         chat_id=conversation.id,
         user_id=conversation.user_id,
+        lane=lane,
         message_ids=tuple(row.id for row in rows),
         next_attempt_at=now,
         ring_at=bridge.clock.after(bridge.settings.sweep.ring_again_seconds),

@@ -31,6 +31,7 @@ class StatusReason(StrEnum):
 
     NONE = ""  # it is online
     NEVER_LOGGED_IN = "never_logged_in"  # log it in: wechat-bridge channel login
+    LOGGED_OUT = "logged_out"  # somebody logged it out on purpose; its credentials are gone
     LOGIN_NEEDED = "login_needed"  # WeChat ended the session (-14): log it in again
     FAILURES = "failures"  # five failed polls within five minutes; probed until WeChat answers again
 
@@ -82,12 +83,14 @@ class Channel(BaseModel):
     hold_hint_seconds: float | None = None
     suspect_polls: int = 0
     send_blocked_until: datetime | None = None
+    send_refusals: int = 0
     engine: str = "echo"
     settings: dict[str, Any] = Field(default_factory=dict)
     last_poll_at: datetime | None = None
     last_message_at: datetime | None = None
     last_error: str | None = None
     login_time: datetime | None = None
+    login_alert_at: datetime | None = None
     created_at: datetime | None = None
 
     @property

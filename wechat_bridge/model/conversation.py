@@ -12,7 +12,8 @@ class Conversation(BaseModel):
 
     ``flush_at`` is when its waiting messages become a turn, never later than ``flush_deadline``; None when none wait.
     ``ring_at`` is when the sweep rings for it. ``rev`` grows with each arrival. ``blocked`` says that messages wait
-    behind an open turn, whose end makes them due. ``sends_left`` is the send budget of ``context_token``.
+    behind an open turn, whose end makes them due. ``sends_left`` is the send budget of ``context_token``. Engines are
+    told nothing that was said before ``memory_from``.
     """
 
     id: str
@@ -30,3 +31,4 @@ class Conversation(BaseModel):
     context_at: datetime | None = None
     context_sent_at: datetime | None = None
     sends_left: int = 0
+    memory_from: datetime | None = None

@@ -30,6 +30,11 @@ def turn_id(share_id: str, last_message_id: str) -> str:
     return f"{TURN_PREFIX}{share_id}:{last_message_id}"
 
 
+def notice_id(share_id: str, own_id: str) -> str:
+    """Return the id of a turn that answers nobody; ``own_id`` is its sender's."""
+    return f"wechat-notice:{share_id}:{own_id}"
+
+
 def client_id(turn: str, number: int) -> str:
     """Return the id WeChat gets with chunk ``number`` (from 0) of a turn, the same on every attempt."""
     return f"wechat-bridge-{hashlib.sha256(turn.encode()).hexdigest()[:24]}-{number}"
@@ -43,6 +48,11 @@ def new_owner(host: str, pid: int) -> str:
 def new_token() -> str:
     """Return a token that marks one claim, so that reading it back tells who won."""
     return secrets.token_hex(8)
+
+
+def new_file_name() -> str:
+    """Return a name for stored bytes that no others have: 32 hex digits, nothing that anybody chose."""
+    return secrets.token_hex(16)
 
 
 def new_trace_id() -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from wechat_bridge.model import keys
 
@@ -57,7 +57,10 @@ class Quote(BaseModel):
 
 
 class Item(BaseModel):
-    """One part of a message. ``label`` is a name shown to people (never a path), ``text`` what is said in it."""
+    """One part of a message. ``label`` is a name shown to people (never a path), ``text`` what is said in it.
+
+    ``problem`` says why its content cannot be read, once somebody has tried.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -65,6 +68,7 @@ class Item(BaseModel):
     text: str = ""
     label: str = ""
     quote: Quote | None = None
+    problem: str = ""
 
 
 class InboundMessage(BaseModel):
@@ -88,7 +92,10 @@ class InboundMessage(BaseModel):
 
 
 class InboxRow(BaseModel):
-    """One document of the ``inbox`` collection; ``id`` is ``{share_id}:{message_id}``."""
+    """One document of the ``inbox`` collection; ``id`` is ``{share_id}:{message_id}``.
+
+    ``times`` holds when each state but the first began, which is ``received_at``.
+    """
 
     id: str
     share_id: str
@@ -107,6 +114,7 @@ class InboxRow(BaseModel):
     turn_id: str | None = None
     trace_id: str
     source: str
+    times: dict[str, datetime] = Field(default_factory=dict)
 
 
 def inbox_row(message: InboundMessage, share_id: str, epoch: int, received_at: datetime, source: str) -> InboxRow:

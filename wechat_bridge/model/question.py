@@ -14,6 +14,7 @@ MARKERS = {
     ItemKind.FILE: "[文件]",
     ItemKind.UNKNOWN: "[无法显示的内容]",
 }
+NAMES = {ItemKind.IMAGE: "图片", ItemKind.VOICE: "语音", ItemKind.VIDEO: "视频", ItemKind.FILE: "文件"}
 UNREADABLE_QUOTE = "[无法显示的引用]"
 
 
@@ -28,11 +29,17 @@ def items_text(items: Iterable[Item], *, quotes: bool = True) -> str:
 
 
 def _lines(item: Item, quotes: bool) -> list[str]:
-    own = item.text or MARKERS.get(item.kind, "")
-    if item.kind is ItemKind.FILE and item.label:
-        own = f"[文件 {item.label}]"
+    own = item.text or _marker(item)
     quoted = [f"「引用：{item.quote.text or UNREADABLE_QUOTE}」"] if quotes and item.quote else []
     return [*quoted, own] if own else quoted
+
+
+def _marker(item: Item) -> str:
+    """Return what stands for a part that is not text."""
+    name = f"{NAMES.get(item.kind, '')} {item.label}".strip()
+    if item.problem:
+        return f"「{name}{' ' if item.label else ''}无法读取：{item.problem}」"
+    return f"[{name}]" if item.label else MARKERS.get(item.kind, "")
 
 
 def excerpt(text: str, quote: Quote) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
 
@@ -23,14 +24,24 @@ class TurnState(StrEnum):
     DEAD = "dead"  # given up; see the dead letters, replay from there
 
 
+class Lane(StrEnum):
+    """What a turn may have to wait behind: one turn is open in each lane of a conversation."""
+
+    TALK = "talk"  # questions for the engine
+    COMMAND = "command"  # commands to the bridge itself, which may be about the question in work
+    NOTICE = "notice"  # sent by an operator, without a question
+
+
 TERMINAL = frozenset({TurnState.SENT, TurnState.SKIPPED, TurnState.DEAD})
 
 MOVES: dict[TurnState, frozenset[TurnState]] = {
-    TurnState.QUEUED: frozenset({TurnState.GENERATING, TurnState.DEAD}),
+    TurnState.QUEUED: frozenset({TurnState.GENERATING, TurnState.SKIPPED, TurnState.DEAD}),
     TurnState.GENERATING: frozenset({TurnState.QUEUED, TurnState.GENERATED, TurnState.SKIPPED, TurnState.DEAD}),
-    TurnState.GENERATED: frozenset({TurnState.DELIVERING, TurnState.DEAD}),
-    TurnState.DELIVERING: frozenset({TurnState.GENERATED, TurnState.SENT, TurnState.PARKED, TurnState.DEAD}),
-    TurnState.PARKED: frozenset({TurnState.GENERATED, TurnState.DEAD}),
+    TurnState.GENERATED: frozenset({TurnState.DELIVERING, TurnState.SKIPPED, TurnState.DEAD}),
+    TurnState.DELIVERING: frozenset(
+        {TurnState.GENERATED, TurnState.SENT, TurnState.PARKED, TurnState.SKIPPED, TurnState.DEAD}
+    ),
+    TurnState.PARKED: frozenset({TurnState.GENERATED, TurnState.SKIPPED, TurnState.DEAD}),
     TurnState.SENT: frozenset(),
     TurnState.SKIPPED: frozenset(),
     TurnState.DEAD: frozenset(),
@@ -47,13 +58,18 @@ class ChunkState(StrEnum):
 
 
 class Chunk(BaseModel):
-    """One piece of a reply. ``message_id`` is WeChat's id for it, or None where the answer carried none."""
+    """One piece of a reply: a text, or the stored file of ``media_id``.
+
+    ``message_id`` is WeChat's id for it, or None where the answer carried none.
+    """
 
     client_id: str
     text: str
+    media_id: str | None = None
     state: ChunkState = ChunkState.WAITING
     message_id: str | None = None
     at: datetime | None = None
+    refusals: int = 0
 
 
 class EngineCall(BaseModel):
@@ -82,6 +98,7 @@ class Turn(BaseModel):
     share_id: str
     chat_id: str
     user_id: str
+    lane: Lane = Lane.TALK
     open: bool = True
     message_ids: tuple[str, ...]
     state: TurnState = TurnState.QUEUED
@@ -112,9 +129,13 @@ class Turn(BaseModel):
 
 def state_of_replay(turn: Turn) -> TurnState:
     """Return the state in which a dead turn is opened again: a stored answer is sent, the engine is not asked twice."""
-    return TurnState.GENERATED if turn.answer and turn.chunks else TurnState.QUEUED
+    return TurnState.GENERATED if turn.chunks else TurnState.QUEUED
 
 
-def chunks_of(turn_id: str, texts: list[str]) -> list[Chunk]:
-    """Return the chunks of a turn, each with the client_id it will keep on every attempt."""
-    return [Chunk(client_id=keys.client_id(turn_id, number), text=text) for number, text in enumerate(texts)]
+def chunks_of(turn_id: str, texts: list[str], media_ids: Sequence[str] = ()) -> list[Chunk]:
+    """Return the chunks of a turn, texts first, each with the client_id it will keep on every attempt."""
+    pieces: list[tuple[str, str | None]] = [(text, None) for text in texts] + [("", each) for each in media_ids]
+    return [
+        Chunk(client_id=keys.client_id(turn_id, number), text=text, media_id=media_id)
+        for number, (text, media_id) in enumerate(pieces)
+    ]

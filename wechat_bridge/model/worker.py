@@ -8,7 +8,10 @@ from pydantic import BaseModel
 
 
 class Worker(BaseModel):
-    """One document of the ``workers`` collection; ``id`` is the owner name, ``slots`` its number of task threads."""
+    """One document of the ``workers`` collection; ``id`` is the owner name, ``slots`` its number of task threads.
+
+    ``media_on_disk`` is true where it keeps media in a folder of its host.
+    """
 
     id: str
     kind: str
@@ -17,3 +20,4 @@ class Worker(BaseModel):
     seen_at: datetime
     started_at: datetime
     version: str
+    media_on_disk: bool = False

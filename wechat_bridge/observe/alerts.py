@@ -26,9 +26,14 @@ class Alerts:
         self._open: dict[tuple[str, str], tuple[float, int]] = {}
         self._lock = threading.Lock()
 
-    def raise_(self, cause: str, subject: str, advice: str, *, is_critical: bool = False) -> None:
-        """Report that ``cause`` began for ``subject``, or goes on and was last reported a while ago."""
-        count = self._note(cause, subject)
+    def raise_(
+        self, cause: str, subject: str, advice: str, *, is_critical: bool = False, again_seconds: float | None = None
+    ) -> None:
+        """Report that ``cause`` began for ``subject``, or goes on and was last reported ``again_seconds`` ago.
+
+        A caller who keeps count elsewhere says 0: then it is reported each time.
+        """
+        count = self._note(cause, subject, self._again_seconds if again_seconds is None else again_seconds)
         if count:
             metrics.alerts_total.labels(cause).inc()
             say = log.critical if is_critical else log.error
@@ -41,12 +46,12 @@ class Alerts:
         if known:
             log.warning("alert_cleared", cause=cause, subject=subject)
 
-    def _note(self, cause: str, subject: str) -> int:
+    def _note(self, cause: str, subject: str, again_seconds: float) -> int:
         """Return how often it was raised since it was last reported, or 0 when it is not to be reported now."""
         now = self._clock()
         with self._lock:
             said_at, silent = self._open.get((cause, subject), (None, 0))
-            if said_at is not None and now - said_at < self._again_seconds:
+            if said_at is not None and now - said_at < again_seconds:
                 self._open[cause, subject] = (said_at, silent + 1)
                 return 0
             self._open[cause, subject] = (now, 0)

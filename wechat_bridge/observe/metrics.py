@@ -14,6 +14,9 @@ polls_total = Counter("wechat_bridge_polls_total", "Polls by outcome", ["outcome
 messages_received_total = Counter("messages_received_total", "Inbound messages that were new", ["source", "type"])
 turns_total = Counter("wechat_bridge_turns_total", "Turns closed, by end state", ["state"])
 dead_letters_total = Counter("dlq_messages_total", "Turns given up, by stage", ["stage"])
+sends_without_id_total = Counter(
+    "wechat_bridge_sends_without_id_total", "Sends that WeChat accepted without giving an id"
+)
 engine_seconds = Histogram(
     "wechat_bridge_engine_seconds",
     "Time of one engine call",

@@ -38,13 +38,16 @@ class ChannelStore:
 
     def __init__(self, database: Database[Document], vault: Vault) -> None:
         self.collection = database["channels"]
+        self.removed = database["removed_channels"]
         self.vault = vault
 
     @ledger_call
     def add(self, channel: Channel) -> None:
-        """Store a new channel. Raises ChannelExists."""
+        """Store a new channel. Raises ChannelExists. One that was removed goes on counting its logins."""
+        before = self.removed.find_one({"_id": channel.id}) or {}
+        epoch = max(channel.epoch, before.get("epoch", 0))
         try:
-            self.collection.insert_one(to_document(channel))
+            self.collection.insert_one(to_document(channel.model_copy(update={"epoch": epoch})))
         except DuplicateKeyError:
             raise ChannelExists(f"channel {channel.share_id} exists already; choose another share_id") from None
 
@@ -146,8 +149,14 @@ class ChannelStore:
 
     @ledger_call
     def block_sends(self, share_id: str, epoch: int, until: datetime) -> None:
-        """Let no worker send on this channel before ``until``."""
-        self.collection.update_one({"_id": share_id, "epoch": epoch}, {"$max": {"send_blocked_until": until}})
+        """Let no worker send on this channel before ``until``, and count it: refusals in a row make pauses longer."""
+        blocked = {"$max": {"send_blocked_until": until}, "$inc": {"send_refusals": 1}}
+        self.collection.update_one({"_id": share_id, "epoch": epoch}, blocked)
+
+    @ledger_call
+    def note_accepted(self, share_id: str) -> None:
+        """A send was accepted after refusals: the next one counts as the first."""
+        self.collection.update_one({"_id": share_id, "send_refusals": {"$gt": 0}}, {"$set": {"send_refusals": 0}})
 
     @ledger_call
     def log_in(self, share_id: str, login: Login, now: datetime) -> None:
@@ -166,8 +175,10 @@ class ChannelStore:
             "probe_at": None,
             "probe_delay_seconds": None,
             "send_blocked_until": None,
+            "send_refusals": 0,
             "last_error": None,
             "login_time": now,
+            "login_alert_at": None,
             "next_poll_at": now,
             "poll_owner": None,
             "link_deadline": None,

@@ -25,7 +25,10 @@ RACES = 5
 
 @dataclass(frozen=True)
 class Arrival:
-    """New messages of one conversation: how many, and the newest one's context token and times."""
+    """New messages of one conversation: how many, and the newest one's context token and times.
+
+    ``is_urgent``: they wait for no others.
+    """
 
     chat_id: str
     share_id: str
@@ -36,6 +39,7 @@ class Arrival:
     sent_at: datetime
     received_at: datetime
     sends: int
+    is_urgent: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,17 +72,17 @@ class ConversationStore:
         """
         for _ in range(RACES):
             if self._arm_idle(arrival, window, now):
-                return 0.0 if arrival.count >= window.most_messages else window.idle_seconds
+                return 0.0 if _ends_wait(arrival, window, 0) else window.idle_seconds
             found = (
                 self.collection.find_one({"_id": arrival.chat_id}, {"waiting": 1, "blocked": 1, "flush_at": 1}) or {}
             )
-            is_full = (found.get("waiting") or 0) + arrival.count >= window.most_messages
+            is_full = _ends_wait(arrival, window, found.get("waiting") or 0)
             if self._arm_waiting(arrival, window, now, is_full):
                 return 0.0 if is_full else _first_behind_a_turn(found, window, now)
         return 0.0
 
     def _arm_idle(self, arrival: Arrival, window: Window, now: datetime, *, strictly_newer: bool = False) -> bool:
-        is_full = arrival.count >= window.most_messages
+        is_full = _ends_wait(arrival, window, 0)
         flush_at = now if is_full else now + timedelta(seconds=window.idle_seconds)
         deadline = now + timedelta(seconds=window.most_seconds)
         changes = _due(flush_at) | {"flush_deadline": deadline} | _arrived(arrival, strictly_newer)
@@ -130,6 +134,11 @@ class ConversationStore:
         return self.collection.update_one({"_id": chat_id, "blocked": True}, {"$set": _due(now)}).matched_count == 1
 
     @ledger_call
+    def forget_before(self, chat_id: str, moment: datetime) -> None:
+        """Let engines know nothing of this conversation that was said before a moment."""
+        self.collection.update_one({"_id": chat_id}, {"$max": {"memory_from": moment}})
+
+    @ledger_call
     def take_send(self, chat_id: str, context_token: str) -> bool:
         """Take one from the send budget of a context token; False when none is left or a newer token came."""
         query = {"_id": chat_id, "context_token": context_token, "sends_left": {"$gt": 0}}
@@ -161,6 +170,10 @@ class ConversationStore:
         """Return those of the conversations that have a due time."""
         query = {"_id": {"$in": list(chat_ids)}, "flush_at": {"$ne": None}}
         return {row["_id"] for row in self.collection.find(query, {"_id": 1})}
+
+
+def _ends_wait(arrival: Arrival, window: Window, waiting: int) -> bool:
+    return arrival.is_urgent or waiting + arrival.count >= window.most_messages
 
 
 def _first_behind_a_turn(found: Document, window: Window, now: datetime) -> float | None:

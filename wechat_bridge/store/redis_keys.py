@@ -28,6 +28,23 @@ def poll_failures(share_id: str) -> str:
     return f"poll:failures:{share_id}"
 
 
+def send_slot(share_id: str) -> str:
+    """Return the moment of an account's last reserved send; lives a minute beyond it."""
+    return f"send:slot:{share_id}"
+
+
+def login_qr(share_id: str) -> str:
+    """Return the QR login of a channel; lives 480 s, and 480 s more when it has ended, so that people can read how."""
+    return f"login:qr:{share_id}"
+
+
+LOGINS = "login:open"
+"""The QR logins in progress by when the sweep should ring for them; lives as long as the newest of them."""
+
+RESULT_PREFIX = "result:"
+"""Before the results of management tasks, which Celery writes and removes after some minutes."""
+
+
 def spill(share_id: str) -> str:
     """Return the list of messages that could not be stored; lives until drained."""
     return f"spill:{share_id}"

@@ -11,10 +11,11 @@ from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError, OperationFailure
 
 from wechat_bridge.errors import IndexNotBuilt, LedgerTooNew
-from wechat_bridge.store import channels, conversations, dead_letters, inbox, turns, workers
+from wechat_bridge.store import blobs, channels, conversations, dead_letters, inbox, media, turns, workers
 from wechat_bridge.store.ledger import Document, ledger_call
 
-VERSION = 1
+VERSION = 2
+"""2: turns have a lane, and one is open in each lane of a conversation."""
 
 INDEXES = {
     "channels": channels.INDEXES,
@@ -23,15 +24,18 @@ INDEXES = {
     "conversations": conversations.INDEXES,
     "dead_letters": dead_letters.INDEXES,
     "workers": workers.INDEXES,
+    "media": media.INDEXES,
+    blobs.CHUNKS: blobs.INDEXES,
 }
 
 SAMPLE = 5
+INDEX_NOT_FOUND = 27
 
 
 @ledger_call
 def prepare(database: Database[Document]) -> None:
     """Build what is missing. Raises LedgerTooNew, IndexNotBuilt (naming the keys in the way) and LedgerUnavailable."""
-    _check_version(database)
+    _migrate(database, _version(database))
     for name, indexes in INDEXES.items():
         try:
             database[name].create_indexes(indexes)
@@ -39,13 +43,33 @@ def prepare(database: Database[Document]) -> None:
             raise IndexNotBuilt(f"collection {name}: {_reason(error)}{_offenders(database[name], indexes)}") from None
 
 
-def _check_version(database: Database[Document]) -> None:
+def _version(database: Database[Document]) -> int:
+    """Return the version of the ledger, a new one's being this installation's. Raises LedgerTooNew."""
     database["settings"].update_one({"_id": "schema"}, {"$setOnInsert": {"version": VERSION}}, upsert=True)
     found = database["settings"].find_one({"_id": "schema"}) or {}
     if found.get("version", VERSION) > VERSION:
         raise LedgerTooNew(
             f"the ledger has schema version {found['version']}, this installation knows {VERSION}: upgrade it"
         )
+    return int(found.get("version", VERSION))
+
+
+def _migrate(database: Database[Document], version: int) -> None:
+    """Bring an older ledger to this version. Each step may be done twice, by two processes that start at once."""
+    if version < 2:
+        turns_of = database["processed_messages"]
+        turns_of.update_many({"lane": {"$exists": False}}, {"$set": {"lane": "talk"}})
+        if "lane" not in dict(turns_of.index_information().get("one_open_turn", {}).get("key", [])):
+            _drop_index(turns_of, "one_open_turn")
+        database["settings"].update_one({"_id": "schema"}, {"$max": {"version": VERSION}})
+
+
+def _drop_index(collection: Collection[Document], name: str) -> None:
+    try:
+        collection.drop_index(name)
+    except OperationFailure as error:
+        if error.code != INDEX_NOT_FOUND:  # another process was quicker
+            raise
 
 
 def _reason(error: OperationFailure) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any
@@ -14,10 +12,17 @@ from pymongo.errors import DuplicateKeyError
 
 from wechat_bridge.model import keys
 from wechat_bridge.model.turn import Chunk, Turn, TurnState
-from wechat_bridge.store.ledger import LONG_AGO, Document, from_document, ledger_call, to_document, update_claim
+from wechat_bridge.store.ledger import Document, insert_ours, ledger_call, to_document, update_claim
+from wechat_bridge.store.turn_reads import TurnReads
 
 INDEXES = [
-    IndexModel([("chat_id", ASCENDING)], name="one_open_turn", unique=True, partialFilterExpression={"open": True}),
+    IndexModel(
+        [("chat_id", ASCENDING), ("lane", ASCENDING)],
+        name="one_open_turn",
+        unique=True,
+        partialFilterExpression={"open": True},
+    ),
+    IndexModel([("chat_id", ASCENDING)], name="chat"),
     IndexModel([("ring_at", ASCENDING)], name="ring_at"),
     IndexModel([("owner", ASCENDING)], name="owner"),
     IndexModel([("times.closed", ASCENDING)], name="closed"),
@@ -41,7 +46,7 @@ class Opening(Enum):
     EXISTS = "exists"  # a turn of this id exists already
 
 
-class TurnStore:
+class TurnStore(TurnReads):
     """One document per turn. Every method raises LedgerUnavailable when MongoDB cannot be used."""
 
     def __init__(self, database: Database[Document]) -> None:
@@ -51,29 +56,11 @@ class TurnStore:
     def open(self, turn: Turn) -> Opening:
         """Insert a turn; the unique indexes refuse a second open one and a second of the same id."""
         try:
-            self.collection.insert_one(to_document(turn))
+            insert_ours(self.collection, to_document(turn), ("ring_at", "trace_id"))
         except DuplicateKeyError:
             known = self.collection.find_one({"_id": turn.id}, {"_id": 1})
             return Opening.EXISTS if known else Opening.BUSY
         return Opening.OPENED
-
-    @ledger_call
-    def get(self, turn_id: str) -> Turn | None:
-        """Return a turn, or None."""
-        found = self.collection.find_one({"_id": turn_id})
-        return from_document(Turn, self.collection, found) if found else None
-
-    @ledger_call
-    def open_of(self, chat_id: str) -> Turn | None:
-        """Return the open turn of a conversation, or None."""
-        found = self.collection.find_one({"chat_id": chat_id, "open": True})
-        return from_document(Turn, self.collection, found) if found else None
-
-    @ledger_call
-    def busy_among(self, chat_ids: Iterable[str]) -> set[str]:
-        """Return those of the conversations that have an open turn which is not parked."""
-        query = {"chat_id": {"$in": list(chat_ids)}, "open": True, "state": {"$ne": TurnState.PARKED.value}}
-        return {row["chat_id"] for row in self.collection.find(query, {"chat_id": 1})}
 
     @ledger_call
     def claim(
@@ -123,6 +110,22 @@ class TurnStore:
         )
 
     @ledger_call
+    def hand_back(self, owner: str, now: datetime) -> int:
+        """Give back every turn that a process holds, its attempt not counted; return how many.
+
+        What the process still finds out about them is refused.
+        """
+        moves = {TurnState.GENERATING: TurnState.QUEUED, TurnState.DELIVERING: TurnState.GENERATED}
+        handed = 0
+        for working, waiting in moves.items():
+            due = {"state": waiting.value, "next_attempt_at": now, "ring_at": now, "rings": 0}
+            handed += self.collection.update_many(
+                {"owner": owner, "state": working.value},
+                {"$set": due | FREE, "$inc": {"fence": 1, _attempts(working): -1}},
+            ).modified_count
+        return handed
+
+    @ledger_call
     def write(self, turn: Turn, changes: Document) -> bool:
         """Write what follows from a claim; False when somebody else has claimed the turn since."""
         query = {"_id": turn.id, "fence": turn.fence, "owner": turn.owner}
@@ -149,6 +152,16 @@ class TurnStore:
         ring_at = None if state is TurnState.PARKED else now
         times = {f"times.{state.value}": now}
         return self.write(turn, {"state": state.value, "ring_at": ring_at} | FREE | times | changes)
+
+    @ledger_call
+    def stop(self, turn: Turn, now: datetime, reason: str) -> bool:
+        """End an open turn as skipped, whoever works on it; False when it has moved on since it was read."""
+        ended = {"state": TurnState.SKIPPED.value, "error": reason, "ring_at": now}
+        done = self.collection.update_one(
+            {"_id": turn.id, "fence": turn.fence, "state": turn.state.value, "open": True},
+            {"$set": ended | FREE | {f"times.{TurnState.SKIPPED.value}": now}, "$inc": {"fence": 1}},
+        )
+        return done.matched_count == 1
 
     @ledger_call
     def close(self, turn_id: str, now: datetime) -> None:
@@ -207,37 +220,9 @@ class TurnStore:
         )
 
     @ledger_call
-    def parked(self, share_id: str, reason: str) -> Sequence[str]:
-        """Return the ids of a channel's turns that are parked for a reason."""
-        query = {"share_id": share_id, "state": TurnState.PARKED.value, "park_reason": reason}
-        return [row["_id"] for row in self.collection.find(query, {"_id": 1})]
-
-    @ledger_call
-    def count_parked(self) -> dict[str, int]:
-        """Return how many turns are parked, by reason."""
-        found = self.collection.find({"state": TurnState.PARKED.value}, {"park_reason": 1})
-        return dict(Counter(row["park_reason"] or "" for row in found))
-
-    @ledger_call
-    def active(self) -> list[Document]:
-        """Return state, next_attempt_at and lease_until of every turn that is open and not parked."""
-        found = self.collection.find(
-            {"ring_at": {"$gt": LONG_AGO}}, {"state": 1, "next_attempt_at": 1, "lease_until": 1}
-        )
-        return list(found)
-
-    @ledger_call
-    def overdue(self, now: datetime, dead_owners: Sequence[str], limit: int) -> list[Turn]:
-        """Return turns the sweep should look at: doorbell lost, lease run out, owner dead, not closed."""
-        if limit <= 0:
-            return []
-        queries: list[Document] = [{"ring_at": {"$gt": LONG_AGO, "$lte": now}}]
-        if dead_owners:
-            queries.append({"owner": {"$in": list(dead_owners)}})
-        cursors = [self.collection.find(query).sort("ring_at", ASCENDING).limit(limit) for query in queries]
-        found = {row["_id"]: row for cursor in cursors for row in cursor}
-        oldest = sorted(found.values(), key=lambda row: row["ring_at"] or now)[:limit]
-        return [from_document(Turn, self.collection, row) for row in oldest]
+    def count_open(self, share_id: str) -> int:
+        """Return how many turns of a channel are open, parked ones too."""
+        return self.collection.count_documents({"open": True, "share_id": share_id})
 
     @ledger_call
     def rang(self, turn: Turn, next_ring_at: datetime) -> None:

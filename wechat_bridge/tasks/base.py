@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import random
 from typing import Any
 
 import structlog
@@ -9,11 +11,12 @@ from celery import Task
 from celery.exceptions import Reject
 
 from wechat_bridge import wiring
-from wechat_bridge.errors import BridgeError, TransientError, TurnGivenUp
+from wechat_bridge.errors import BridgeError, TaskFailed, TransientError, TurnGivenUp
 from wechat_bridge.flow.crash import crashed
 from wechat_bridge.flow.refused import keep_failed_task
 from wechat_bridge.model.outcome import GiveUp, RetryIn
 from wechat_bridge.observe.logging import logger
+from wechat_bridge.observe.secrets import masked_text
 from wechat_bridge.tasks.doorbells import LONGEST_COUNTDOWN_SECONDS
 
 log = logger(__name__)
@@ -56,6 +59,45 @@ class BridgeTask(Task):
             keep_failure(self, task_id, args, exc)
 
 
+class ManagementTask(BridgeTask):
+    """A task that an operator calls and whose result Celery keeps for a while.
+
+    What goes wrong comes back as TaskFailed, one line without secrets. Arguments are checked here instead of where the
+    task is called, so that a wrong one is answered, too.
+    """
+
+    abstract = True
+    ignore_result = False
+    typing = False
+    throws = (TaskFailed,)  # an answer, not an error of the task
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the task and translate what goes wrong."""
+        with structlog.contextvars.bound_contextvars(task=self.name, task_id=self.request.id):
+            try:
+                self._check_arguments(args, kwargs)
+                return self.run(*args, **kwargs)
+            except BridgeError as error:
+                reason = str(error)
+            except Exception as error:
+                # Only its name: the text of an error nobody expected may hold anything.
+                log.exception("task_crashed")
+                keep_failure(self, self.request.id, args, error)
+                reason = f"{type(error).__name__} in the bridge itself; see its log and `wechat-bridge dead list`"
+            log.warning("task_refused", reason=reason)
+            raise TaskFailed(" ".join(masked_text(reason).split()))
+
+    def _check_arguments(self, args: Any, kwargs: Any) -> None:
+        wanted = inspect.signature(self.run)
+        try:
+            wanted.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TaskFailed(f"{self.name} takes ({', '.join(wanted.parameters)}): {error}") from None
+
+    def on_failure(self, exc: Exception, task_id: str, args: Any, kwargs: Any, einfo: Any) -> None:
+        """Keep nothing: the caller has the answer."""
+
+
 class TurnTask(BridgeTask):
     """A task about one turn; its first argument is the turn id and its return value an outcome.
 
@@ -86,7 +128,7 @@ class TurnTask(BridgeTask):
             return self.run(turn_id)
         except TransientError as error:
             log.warning("task_interrupted", error=str(error), kind=type(error).__name__)
-            return RetryIn(INTERRUPTED_SECONDS)
+            return RetryIn(_interrupted_seconds(self.request.retries or 0))
         except Exception as error:
             # The one place where an error nobody expected is met: it is counted against the turn and kept with it.
             log.exception("task_crashed")
@@ -103,8 +145,15 @@ class TurnTask(BridgeTask):
             log.warning("ring_failed", turn_id=args[0], error=str(error))
 
 
-INTERRUPTED_SECONDS = 2.0
-"""After an interruption before the claim (this process or the ledger was not well). The sweep would come later."""
+FIRST_INTERRUPTION_SECONDS = 2.0
+LONGEST_INTERRUPTION_SECONDS = 15.0
+"""Waits after interruptions before the claim (this process or the ledger was not well). The sweep comes after 15 s."""
 
 RETRY_SLACK_SECONDS = 0.05
 """A doorbell for a due time comes just after it, not just before."""
+
+
+def _interrupted_seconds(interruptions: int) -> float:
+    """Wait longer each time, and not in step: hundreds of doorbells may be waiting for the same ledger."""
+    longest = min(FIRST_INTERRUPTION_SECONDS * 2 ** min(interruptions, 10), LONGEST_INTERRUPTION_SECONDS)
+    return random.uniform(longest / 2, longest)

@@ -12,6 +12,7 @@ from tests.channels.scripted_server import Exchange, ScriptedServer
 from wechat_bridge.channels.base import PollAnswer, PollCut, PollingDoor
 from wechat_bridge.channels.http import HttpClient
 from wechat_bridge.channels.ilink import door as door_module
+from wechat_bridge.channels.ilink import send as send_module
 from wechat_bridge.channels.ilink import wire
 from wechat_bridge.channels.ilink.door import IlinkDoor
 from wechat_bridge.errors import PlatformBusy, PlatformUnavailable, SendRefused, SessionExpired, TransientError
@@ -214,7 +215,7 @@ def test_a_rate_limit_is_a_pause_of_a_minute(
 def test_a_send_without_a_clear_answer_may_be_repeated(
     door: PollingDoor, account: Account, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch, script: Any
 ) -> None:
-    monkeypatch.setattr(door_module, "_SEND_SECONDS", 0.3)
+    monkeypatch.setattr(send_module, "_SEND_SECONDS", 0.3)
     server.script = script
     with pytest.raises(PlatformUnavailable):
         send(door, account)

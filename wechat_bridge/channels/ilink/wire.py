@@ -8,6 +8,7 @@ import random
 DEFAULT_BASE_URL = "https://ilinkai.weixin.qq.com"
 GET_UPDATES = "ilink/bot/getupdates"
 SEND_MESSAGE = "ilink/bot/sendmessage"
+GET_UPLOAD_URL = "ilink/bot/getuploadurl"
 GET_CONFIG = "ilink/bot/getconfig"
 SEND_TYPING = "ilink/bot/sendtyping"
 GET_BOT_QRCODE = "ilink/bot/get_bot_qrcode"

@@ -6,6 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from wechat_bridge.simulators.ilink.call import Answer, Call, error_answer, json_answer
+from wechat_bridge.simulators.ilink.connection import peer_has_left
 from wechat_bridge.simulators.ilink.identifiers import new_user_id, opaque
 from wechat_bridge.simulators.ilink.json_types import Json
 from wechat_bridge.simulators.ilink.wakeup import Wakeup
@@ -100,6 +101,8 @@ async def get_qrcode_status(world: World, call: Call) -> Answer:
         login.check_code(verify_code)
     remaining_seconds = max(0.0, login.expires_at - world.now())
     await login.changed.wait_until(login.has_news, min(world.options.qr_hold_seconds, remaining_seconds))
+    if call.client_closed or peer_has_left(call.request.transport):
+        return json_answer({"ret": 0, "status": "wait"})  # nobody reads it, so nothing counts as told
     login.expire_if_due(world.now())
     return json_answer({"ret": 0, **login.tell()})
 
