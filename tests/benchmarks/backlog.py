@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from datetime import datetime
 
+from pymongo import MongoClient
 from redis.exceptions import RedisError
 
 from tests.benchmarks import stage, usage
@@ -16,7 +17,7 @@ from wechat_bridge.flow.roles import QUEUES
 from wechat_bridge.model.conversation import Conversation
 from wechat_bridge.model.message import InboundMessage, InboxRow, Item, ItemKind, inbox_row
 from wechat_bridge.store import redis_keys
-from wechat_bridge.store.ledger import to_document
+from wechat_bridge.store.ledger import Document, to_document
 
 CHANNELS = 10
 BATCH = 200
@@ -61,13 +62,16 @@ def run(options: argparse.Namespace) -> None:
 
 def _fill(running: stage.Stage, share_ids: list[str], count: int) -> None:
     """Store messages and their due conversations as polls would have, in few writes."""
-    bridge = running.system.wired.bridge
+    clock = running.system.wired.bridge.clock
+    # The driver's own patience: workers take up what is stored here while it is being stored.
+    client: MongoClient[Document] = MongoClient(running.mongo.database_url("benchmark"), tz_aware=True)
+    ledger = client.get_default_database()
     for first in range(0, count, BATCH):
         numbers = range(first, min(first + BATCH, count))
-        rows = [_row(bridge.clock.now(), share_ids[number % len(share_ids)], number) for number in numbers]
-        due = bridge.clock.now()
-        bridge.inbox.collection.insert_many([to_document(row) for row in rows])
-        bridge.conversations.collection.insert_many([
+        rows = [_row(clock.now(), share_ids[number % len(share_ids)], number) for number in numbers]
+        due = clock.now()
+        ledger["inbox"].insert_many([to_document(row) for row in rows])
+        ledger["conversations"].insert_many([
             to_document(
                 Conversation(
                     id=row.chat_id, share_id=row.share_id, user_id=row.user_id, rev=1, waiting=1, flush_at=due,
@@ -77,6 +81,7 @@ def _fill(running: stage.Stage, share_ids: list[str], count: int) -> None:
             )
             for row in rows
         ])  # fmt: skip
+    client.close()
 
 
 def _row(now: datetime, share_id: str, number: int) -> InboxRow:

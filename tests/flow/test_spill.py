@@ -11,6 +11,7 @@ from tests.support.world import World
 from wechat_bridge.errors import BrokerUnavailable, LedgerUnavailable
 from wechat_bridge.flow import spill
 from wechat_bridge.flow.sweep import Sweeper
+from wechat_bridge.flow.unfinished import Unfinished
 from wechat_bridge.model.message import InboundMessage
 
 AWAY = LedgerUnavailable("away")
@@ -54,6 +55,17 @@ def test_nothing_is_polled_while_it_cannot_be_stored(quick: World) -> None:
         failing(quick, "inbox", "add", AWAY).poll()
     assert quick.polls() == 0
     assert quick.channel.next_poll_at is not None
+
+
+def test_a_flush_of_redis_while_the_ledger_is_away_loses_nothing_that_a_living_process_holds(world: World) -> None:
+    holding = using(world, unfinished=Unfinished())
+    keep(holding, world.text("one"), world.text("two"))
+    world.wired.redis.flushdb()
+    Sweeper().sweep(world.bridge)
+    assert answer_all(world) == []
+    holding.bridge.unfinished.work_off()
+    assert answer_all(world) == ["one\ntwo"]
+    assert len(holding.bridge.unfinished) == 0
 
 
 def test_a_batch_that_was_stored_but_not_dropped_is_not_answered_twice(world: World) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from wechat_bridge.errors import BrokerUnavailable, LedgerUnavailable, TransientError
 from wechat_bridge.flow import intake
@@ -39,6 +40,8 @@ def _spill(bridge: Bridge, share_id: str, rows: Sequence[InboxRow]) -> bool:
         log.warning("spill_failed", share_id=share_id, error=str(error))
         return False
     log.warning("messages_spilled", share_id=share_id, count=len(rows))
+    # Redis may be flushed before the ledger is back: only then with the end of this process would they be lost.
+    bridge.unfinished.add(f"spilled {rows[0].id}", partial(intake.store_rows, bridge, rows))
     return True
 
 
