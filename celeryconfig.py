@@ -49,6 +49,9 @@ timezone = "UTC"
 
 # The ledger holds results; Celery keeps only those of management tasks, for the operator who called one.
 result_backend = _settings.redis_url
+if result_backend.startswith("rediss://") and "ssl_cert_reqs" not in result_backend:
+    # Without being told so, Celery's backend refuses such an address; everything else checks certificates anyway.
+    result_backend += f"{'&' if '?' in result_backend else '?'}ssl_cert_reqs=required"
 task_ignore_result = True
 result_expires = 600
 result_backend_transport_options = {

@@ -189,7 +189,8 @@ def test_an_upload_the_cdn_refuses_is_a_dead_letter_that_can_be_replayed(cdn: Wo
     assert (letter.stage, letter.error_class) == ("deliver", "MediaRefused")
     assert replay(world.bridge, turn.id, "test") == "the stored answer is sent"
     assert send(world, turn) == Done()
-    assert seen(world) == [("text", b"here"), ("image_item", png())]
+    apology = ("text", world.bridge.settings.reply.apology.encode())
+    assert [each for each in seen(world) if each != apology] == [("text", b"here"), ("image_item", png())]
     assert len(engine.asked) == 1
 
 

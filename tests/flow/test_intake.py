@@ -168,7 +168,7 @@ def test_a_message_that_was_left_behind_a_parked_turn_releases_it(world: World) 
     world.make_due()
     turn = world.flush()
     assert turn is not None
-    refusing, _ = door(world, SendRefused(-2, "prepare failed"))
+    refusing, _ = door(world, *[SendRefused(-2, "prepare failed")] * 2)
     assert refusing.answer(turn).state == "parked"
     with pytest.raises(LedgerUnavailable):
         failing(world, "conversations", "arm", LedgerUnavailable("away")).receive(world.text("second"))

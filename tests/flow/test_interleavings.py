@@ -6,12 +6,14 @@ import os
 from collections.abc import Iterator, Sequence
 from itertools import count
 
+import pytest
+
 from tests.support.lockstep import Lockstep, two_switches
 from tests.support.variations import door, process, setting
 from tests.support.world import World
 from wechat_bridge.errors import BridgeError, SendRefused
 from wechat_bridge.flow.sweep import Sweeper
-from wechat_bridge.model import keys
+from wechat_bridge.model import keys, ladder
 from wechat_bridge.model.message import InboundMessage
 from wechat_bridge.model.turn import Turn, TurnState
 
@@ -28,7 +30,8 @@ class Case:
     def __init__(self, world: World, order: Order, *outcomes: BridgeError) -> None:
         self.name = f"u{next(_names)}"
         self.order = order
-        quick, self.door = door(setting(world, "debounce", idle_seconds=0.0), *outcomes)
+        unpaced = setting(setting(world, "debounce", idle_seconds=0.0), "reply", pacing_seconds=0.0)
+        quick, self.door = door(unpaced, *outcomes)
         self.lockstep = Lockstep(quick, order)
         self.world = self.lockstep.world
         self.received: list[InboundMessage] = []
@@ -138,20 +141,23 @@ def test_the_same_message_delivered_twice_at_once(world: World) -> None:
         assert case.door.texts == ["m1"], order
 
 
-def test_a_refused_reply_is_released_by_a_message_that_arrives_at_any_moment(world: World) -> None:
+def test_a_refused_reply_is_released_by_a_message_that_arrives_at_any_moment(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Unless the refused send knew of that message already: then it waits for the next one."""
+    monkeypatch.setattr(ladder, "PAUSE_SECONDS", 0.0)
     for order in orders(world):
-        case = Case(world, order, SendRefused(-2, "prepare failed"))
+        case = Case(world, order, *[SendRefused(-2, "prepare failed")] * 2)
         case.receive("m1")
         case.lockstep.run(nothing, lambda case=case: case.receive("m2"))  # type: ignore[misc]
         if world.bridge.turns.open_of(case.chat) is not None:
             assert case.turn().state is TurnState.PARKED, order
-            assert len(case.door.sent) == 1, order
+            assert len(case.door.sent) == 2, order
             case.receive("m3")
             case.lockstep.answer_bells()
         case.check_nothing_is_left()
         texts = [message.items[0].text for message in case.received]
-        assert "\n".join(case.door.texts[1:]).split("\n") == texts, order
+        assert "\n".join(case.door.texts[2:]).split("\n") == texts, order
 
 
 def test_a_sweep_that_finishes_what_another_worker_is_finishing(world: World) -> None:

@@ -13,9 +13,11 @@ import pytest
 import structlog
 
 from tests.flow.scanning import CONFIRMED, Scan
-from tests.support.variations import setting, wrapping
+from tests.support.variations import setting, using, wrapping
 from tests.support.world import World
 from wechat_bridge.channels.ilink.login import IlinkLogin
+from wechat_bridge.flow.login_start import start_login
+from wechat_bridge.model.channel import ChannelKind
 from wechat_bridge.model.login import LoginPhase
 from wechat_bridge.observe.logging import configure
 from wechat_bridge.simulators.ilink import IlinkOptions, IlinkSimulator
@@ -162,6 +164,15 @@ def test_a_question_that_is_held_is_given_up_after_seconds_and_is_waiting(world:
     world.control.script("get_qrcode_status", hang=True)
     answer = IlinkLogin(world.wired.http, 0.2).ask(scan.login.qrcode, base_url=scan.login.base_url)
     assert answer.status == "wait"
+
+
+def test_the_fifth_question_in_a_row_that_is_held_waits_for_its_answer(world: World) -> None:
+    with IlinkSimulator(IlinkOptions(qr_hold_seconds=0.6)) as holding:
+        doors = {ChannelKind.ILINK: IlinkLogin(world.wired.http, 0.1)}
+        world = using(world, login_doors=doors)
+        start_login(world.bridge, world.share_id, holding.base_url)
+        scan = Scan(world)
+        assert [scan.step().held for _ in range(6)] == [1, 2, 3, 4, 0, 1]
 
 
 def test_an_unknown_status_is_waited_through(world: World) -> None:

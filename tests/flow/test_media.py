@@ -10,7 +10,18 @@ from typing import Any
 import pytest
 
 from tests.channels.scripted_server import ScriptedServer
-from tests.support.media import at_the_cdn, document, image, looking, question, sent, stored, text, voice
+from tests.support.media import (
+    at_the_cdn,
+    document,
+    document_with_a_wrong_key,
+    image,
+    looking,
+    question,
+    sent,
+    stored,
+    text,
+    voice,
+)
 from tests.support.pictures import mp4, noise, pdf, png, silk
 from tests.support.variations import engine
 from tests.support.world import World
@@ -20,6 +31,7 @@ from wechat_bridge.flow import media as media_module
 from wechat_bridge.flow.dead import record_dead_letter
 from wechat_bridge.model.media import MediaState
 from wechat_bridge.model.message import ItemKind
+from wechat_bridge.store import blobs
 
 
 @pytest.fixture
@@ -107,7 +119,11 @@ def test_what_cannot_be_read_costs_no_text_and_says_why(cdn: World) -> None:
     assert question(world, sent(world, text("next"))) == "next"
 
 
-def test_ciphertext_is_never_passed_on(cdn: World) -> None:
+def test_ciphertext_is_never_passed_on_nor_kept(cdn: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blobs, "CHUNK_BYTES", 100)
+    monkeypatch.setattr(blobs, "CHUNKS_AT_ONCE", 1)
+    chunks = cdn.bridge.media.collection.database[blobs.CHUNKS]
+    before = chunks.count_documents({})
     world, looker = looking(cdn)
     no_key: dict[str, Any] = {"aes_key": None}
     wrong_key: dict[str, Any] = {"aes_key": "00" * 16}
@@ -115,16 +131,14 @@ def test_ciphertext_is_never_passed_on(cdn: World) -> None:
         world,
         image(world, png(), **no_key),
         image(world, png(), **wrong_key),
-        document(world, pdf(), media={**document(world, pdf())["file_item"]["media"], **wrong_key}),
+        document_with_a_wrong_key(world, pdf()),
         text("look"),
     )
     assert question(world, turn) == (
         "「图片无法读取：没有密钥」\n「图片无法读取：密钥不符」\n「文件 plan.pdf 无法读取：密钥不符」\nlook"
     )
     assert looker.read == []
-    assert world.bridge.media.collection.database["media.chunks"].count_documents(
-        {"files_id": {"$in": [media.file_id for media in stored(world, turn)]}}
-    ) == 0  # fmt: skip
+    assert chunks.count_documents({}) == before
 
 
 def test_a_picture_that_is_not_encrypted_is_told_by_how_it_begins(cdn: World) -> None:

@@ -247,4 +247,4 @@ def test_a_turn_that_ran_out_of_attempts_has_them_all_again(world: World) -> Non
     replay.replay(world.bridge, turn.id, BY)
     assert world.turn(turn.id).deliver_attempts == 0
     deliver.deliver_reply(world.bridge, turn.id)
-    assert world.delivered() == ["hello"]
+    assert world.delivered() == [world.bridge.settings.reply.apology, "hello"]

@@ -179,7 +179,7 @@ def test_a_conversation_whose_doorbell_was_lost_is_rung_again(world: World) -> N
 
 
 def test_a_parked_turn_is_not_rung(world: World) -> None:
-    refusing, _ = door(world, SendRefused(-2, ""))
+    refusing, _ = door(world, *[SendRefused(-2, "")] * 2)
     turn = generated(refusing)
     send(refusing, turn)
     taken(world, "deliver")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import json
 import logging as standard
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 import structlog
+from structlog._config import BoundLoggerLazyProxy
 
 from wechat_bridge.observe import logging
 
@@ -49,6 +51,15 @@ def restored() -> Iterator[None]:
     for name, before in quiet.items():
         standard.getLogger(name).setLevel(before)
     structlog.reset_defaults()
+    _forget_cached_loggers()
+
+
+def _forget_cached_loggers() -> None:
+    """Let loggers that were used meanwhile follow later configurations, as ``capture_logs`` needs."""
+    for module in list(sys.modules.values()):
+        found = getattr(module, "log", None)
+        if isinstance(found, BoundLoggerLazyProxy):
+            vars(found).pop("bind", None)
 
 
 @pytest.fixture

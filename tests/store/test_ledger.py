@@ -19,7 +19,7 @@ def test_a_ledger_that_does_not_answer_is_unavailable_soon_and_shows_no_password
     with ledger.connect(url) as client, ledger.patience(0.3), pytest.raises(LedgerUnavailable) as refused:
         TurnStore(ledger.database(client)).get("x")
     assert "MongoDB" in str(refused.value)
-    assert "TurnStore.get" in str(refused.value)
+    assert "TurnReads.get" in str(refused.value)
     assert "hunter2" not in str(refused.value)
 
 

@@ -95,13 +95,13 @@ def test_what_comes_in_is_not_there_before_it_is_complete(media: MediaStore) -> 
 
 def test_a_second_attempt_leaves_nothing_of_the_first(media: MediaStore, database: Database[Document]) -> None:
     broken = piece()
-    media.receive(broken).write(noise(600_000))
+    media.receive(broken).write(noise(5_000_000))
     again = media.receive(broken.model_copy(update={"file_id": keys.new_file_name()}))
     again.write(b"whole")
     stored = again.complete()
     assert media.read(stored) == b"whole"
     with pytest.raises(MediaUnreadable):
-        media.read(broken.model_copy(update={"size": 600_000, "state": MediaState.STORED}))
+        media.read(broken.model_copy(update={"size": 5_000_000, "state": MediaState.STORED}))
     assert database["media.chunks"].count_documents({"files_id": broken.file_id}) == 0
 
 

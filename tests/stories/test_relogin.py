@@ -12,6 +12,7 @@ import requests
 
 from tests.support.system import System, wait_until
 from tests.support.world import World
+from wechat_bridge.flow.login_step import chain_next_step
 from wechat_bridge.local.child import Child
 from wechat_bridge.local.ports import free_port
 from wechat_bridge.model.channel import ChannelStatus, StatusReason
@@ -151,7 +152,52 @@ def test_a_login_goes_on_when_the_worker_that_follows_it_is_killed(system: Syste
     wait_until(lambda: world.channel.account_id == bot["ilink_bot_id"], 60, "the login is complete")
 
 
+def test_the_command_line_shows_a_login_that_workers_follow(system: System) -> None:
+    world = system.channel()
+    before = len(system.control.qrcodes())
+    command = [sys.executable, "-m", "wechat_bridge.cli.main", "channel", "login", world.share_id]
+    child = Child(command, system.directory / "login.log", cwd=system.directory, env=system.environment)
+    try:
+        qrcode = system.control.wait_for_qrcode(after=before, timeout_seconds=20)
+        login = world.bridge.logins.get(world.share_id)
+        assert login is not None
+        chain_next_step(world.bridge, login)
+        bot = system.control.confirm(qrcode, f"cli-{world.share_id}@im.wechat")
+        wait_until(lambda: not child.alive, 30, "the command ends")
+    finally:
+        child.kill()
+    assert f"channel {world.share_id} is online" in system.log_of("login")
+    assert (world.channel.account_id, world.channel.epoch) == (bot["ilink_bot_id"], 2)
+
+
 # Field report 46
+
+
+class Accounts:
+    """Channels that are logged in and out through Flower, and which of their bots are polled."""
+
+    def __init__(self, system: System, flower: Flower, *worlds: World) -> None:
+        self.system, self.flower = system, flower
+        self.bots = {world.share_id: world.bot_id for world in worlds}
+
+    def log_in(self, world: World, person: str) -> None:
+        """Scan as this WeChat user, and wait until the channel has the account."""
+        qrcode = qrcode_of(self.flower.call("relogin", world.share_id)["result"])
+        bot = self.bots[world.share_id] = str(self.system.control.confirm(qrcode, person)["ilink_bot_id"])
+        wait_until(lambda: world.channel.account_id == bot, 30, "the login is complete")
+
+    def assert_polled(self, *online: World) -> None:
+        """Exactly the bots of these channels are polled, within one interval and from then on."""
+        expected = {self.bots[world.share_id] for world in online}
+        for _ in range(2):
+            since = time.time()
+            wait_until(lambda: expected <= self._polled_since(since), 15, "all are polled")  # noqa: B023
+        assert self._polled_since(since) == expected
+
+    def _polled_since(self, since: float) -> set[str]:
+        control = self.system.control
+        known = {bot["bot_id"] for bot in control.bots()} | set(self.bots.values())
+        return {bot for bot in known if any(poll["started_at"] >= since for poll in control.polls(bot))}
 
 
 def test_logging_accounts_in_and_out_leaves_exactly_those_polling_that_are_online(
@@ -159,39 +205,19 @@ def test_logging_accounts_in_and_out_leaves_exactly_those_polling_that_are_onlin
 ) -> None:
     system.retire()
     a, b = system.channel(), system.channel()
-    bots = {world.share_id: world.bot_id for world in (a, b)}
-    system.wait_polling([a, b])
-
-    def log_in(world: World, person: str) -> None:
-        result = flower.call("relogin", world.share_id)["result"]
-        bots[world.share_id] = str(system.control.confirm(qrcode_of(result), person)["ilink_bot_id"])
-        wait_until(lambda: world.channel.account_id == bots[world.share_id], 30, "the login is complete")
-
-    def only(*online: World) -> None:
-        """Exactly these channels have an open poll, one each, in the course of one interval."""
-        expected = {bots[world.share_id] for world in online}
-        since = time.time()
-        for bot_id in expected:
-            wait_until(lambda bot_id=bot_id: polls(bot_id, since), 15, "it is polled")  # type: ignore[misc]
-        quiet_since = time.time()
-        wait_until(lambda: all(polls(bot_id, quiet_since) for bot_id in expected), 15, "it goes on")
-        rest = {bot["bot_id"] for bot in system.control.bots()} - expected
-        assert not [bot_id for bot_id in rest if polls(bot_id, quiet_since)]
-
-    def polls(bot_id: str, since: float) -> list[dict[str, Any]]:
-        return [poll for poll in system.control.polls(bot_id) if poll["started_at"] >= since]
-
-    log_in(b, f"b-{b.share_id}")
-    only(a, b)
-    log_in(a, a.channel.owner_user_id or "")
-    only(a, b)
+    accounts = Accounts(system, flower, a, b)
+    accounts.assert_polled(a, b)
+    accounts.log_in(b, f"b-{b.share_id}")
+    accounts.assert_polled(a, b)
+    accounts.log_in(a, a.channel.owner_user_id or "")
+    accounts.assert_polled(a, b)
     system.kill("beat")
     system.start("beat")
-    only(a, b)
+    accounts.assert_polled(a, b)
     flower.call("logout", b.share_id)
-    only(a)
+    accounts.assert_polled(a)
     system.control.set_options(binded_redirect=False)  # a server that binds a person anew, whoever is here already
-    log_in(b, a.channel.owner_user_id or "")
+    accounts.log_in(b, a.channel.owner_user_id or "")
     assert a.channel.status_reason is StatusReason.LOGIN_NEEDED
-    only(b)
+    accounts.assert_polled(b)
     assert system.overlaps([a, b]) == 0

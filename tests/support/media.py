@@ -12,6 +12,7 @@ from wechat_bridge.flow import reply
 from wechat_bridge.model.channel import ChannelKind
 from wechat_bridge.model.media import Media
 from wechat_bridge.model.turn import Turn, TurnState
+from wechat_bridge.simulators.ilink import media_store
 from wechat_bridge.store.ledger import from_document
 
 MOST_BYTES = 200_000
@@ -36,6 +37,15 @@ def document(world: World, data: bytes, name: object = "plan.pdf", **fields: Any
     """A document as a phone sends it; ``fields`` are its own."""
     file = world.control.put_media(data, "hex")
     return {"type": 4, "file_item": {"file_name": name, "len": str(len(data)), "media": file["media"], **fields}}
+
+
+def document_with_a_wrong_key(world: World, data: bytes) -> dict[str, Any]:
+    """A document whose key does not open it; of all wrong keys one in 256 seems to."""
+    file = world.control.put_media(data)
+    ciphertext = media_store.encrypt(data, bytes.fromhex(file["aeskey"]))
+    wrong = next(key for key in (bytes([n]) * 16 for n in range(100)) if media_store.decrypt(ciphertext, key) is None)
+    detail = {"file_name": "plan.pdf", "media": {**file["media"], "aes_key": wrong.hex()}}
+    return {"type": 4, "file_item": detail}
 
 
 def voice(world: World, data: bytes, text: str = "") -> dict[str, Any]:

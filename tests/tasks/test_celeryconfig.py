@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -95,6 +96,15 @@ def test_beat_entries_exist_expire_and_are_as_often_as_promised(app: Celery) -> 
         "wechat_bridge.seed_poll_chains": 2.0,
         "wechat_bridge.sweep": 5.0,
     }
+
+
+def test_results_go_over_tls_where_doorbells_do(repository: Path) -> None:
+    code = "import wechat_bridge.app as a; print(a.app.backend.connparams['ssl_cert_reqs'].name)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=repository, capture_output=True, text=True, timeout=60, check=False,
+        env=os.environ | {"REDIS_URL": "rediss://redis.example:6380/0"},
+    )  # fmt: skip
+    assert (done.stdout.strip(), done.returncode) == ("CERT_REQUIRED", 0), done.stderr
 
 
 IMPORTING = """

@@ -11,6 +11,7 @@ from tests.support.system import System, wait_until
 from tests.support.world import World
 from wechat_bridge.errors import LedgerUnavailable
 from wechat_bridge.flow import letters, spill
+from wechat_bridge.flow.login_start import start_login
 from wechat_bridge.model.dead_letter import DeadLetter
 from wechat_bridge.store import redis_keys
 from wechat_bridge.store.broker import RedisClient
@@ -51,6 +52,10 @@ def test_after_work_every_key_has_a_lifetime_or_an_owner(system: System) -> None
     bridge.locks.count_failure(world.share_id, 300)
     bridge.locks.count_failure(world.share_id, 300)
     bridge.locks.clear_failures("another", 300)
+    login = start_login(bridge, world.share_id, system.base_url)
+    bridge.logins.submit_number(world.share_id, login.id, "4711")
+    bridge.logins.take(world.share_id, login.id, login.step, bridge.clock.now())
+    system.wired.celery.send_task("wechat_bridge.enable", [world.share_id]).get(timeout=15)
     assert ownerless(system.wired.redis) == []
 
 

@@ -45,7 +45,17 @@ def test_a_qr_code_is_fetched_with_the_tokens_that_are_here(http: HttpClient, se
     assert request.headers["authorizationtype"] == "ilink_bot_token"
 
 
-@pytest.mark.parametrize("answer", [{}, {"qrcode": "x"}, {"qrcode_img_content": LINK}, {"qrcode": 7}, []])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {},
+        {"qrcode": "x"},
+        {"qrcode_img_content": LINK},
+        {"qrcode": 7},
+        [],
+        {"qrcode": "x", "qrcode_img_content": "x" * 2001},
+    ],
+)
 def test_an_answer_without_a_code_is_a_failure(http: HttpClient, server: ScriptedServer, answer: Any) -> None:
     server.script = lambda exchange: exchange.answer_json(answer)
     with pytest.raises(PlatformUnavailable, match="get_bot_qrcode"):

@@ -20,6 +20,7 @@ _BOT_TYPE = 3  # any other is refused with code 2 (issue 252)
 _MOST_LOCAL_TOKENS = 10
 _CONNECT_SECONDS = 5.0
 _FETCH_SECONDS = 15.0
+_LONGEST_LINK = 2_000  # more does not fit into a QR code that a terminal can show
 _PATIENT_SECONDS = 40.0  # held up to 35 s
 
 
@@ -43,7 +44,7 @@ class IlinkLogin:
         )
         answer = object_of(body_of(response, "get_bot_qrcode"), "get_bot_qrcode")
         code, link = clean(answer.get("qrcode")), clean(answer.get("qrcode_img_content"))
-        if not code or not link:
+        if not code or not link or len(link) > _LONGEST_LINK:
             raise _without("a QR code", "get_bot_qrcode", answer, tokens)
         return QrCode(code, link)
 
