@@ -145,6 +145,7 @@ def test_a_conversation_shows_answers_with_their_time_until_ctrl_c_ends_everythi
         bystander.wait()
 
 
+@pytest.mark.slow
 def test_a_demo_that_cannot_start_says_why_and_keeps_its_logs(bare_environment: Environment, tmp_path: Path) -> None:
     nowhere = {"MONGODB_URL": "mongodb://127.0.0.1:9/?serverSelectionTimeoutMS=200"}
     run = runner(bare_environment | nowhere, tmp_path)

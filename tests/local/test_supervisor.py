@@ -109,6 +109,7 @@ def test_what_brings_work_is_stopped_before_the_workers_and_the_services_last(
 
 
 @pytest.mark.story
+@pytest.mark.slow
 def test_a_program_that_ignores_sigterm_is_killed_and_all_is_over_within_15_seconds(
     supervise: Supervise, make_program: MakeProgram, tmp_path: Path, told: list[str]
 ) -> None:

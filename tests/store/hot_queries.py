@@ -289,6 +289,7 @@ RARE = {
     "dead_letters.get", "dead_letters.all_waiting", "dead_letters.mark_replayed", "dead_letters.mark_discarded",
     "turns.reopen", "inbox.reopen",  # replays
     "channels.untake_link", "turns.unclaim",  # when the ledger did not answer in time
+    "channels.note_accepted",  # after a refusal
     "turns.count_notices",  # an operator's notices
     "turns.stop", "inbox.skip", "conversations.forget_before",  # a person's commands
     "workers.leave", "turns.hand_back",  # once in the life of a process

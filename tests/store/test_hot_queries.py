@@ -70,7 +70,8 @@ def _public_methods() -> set[str]:
     return {
         f"{field}.{method}"
         for field, store in BigLedger.stores().items()
-        for method in vars(store)
+        for part in store.__mro__[:-1]
+        for method in vars(part)
         if not method.startswith("_")
     }
 

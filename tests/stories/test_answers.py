@@ -47,6 +47,7 @@ def test_two_hundred_messages_of_fifty_people_are_each_answered_once_and_in_orde
     assert system.overlaps(worlds) == 0
 
 
+@pytest.mark.slow
 def test_a_second_beat_and_doubled_doorbells_change_nothing(system: System) -> None:
     world = system.channel()
     system.start("beat", "beat2")
@@ -76,6 +77,7 @@ def test_a_message_right_after_an_idle_poll_is_answered_without_a_gap(system: Sy
     assert second["started_at"] - first["ended_at"] < 1
 
 
+@pytest.mark.slow
 def test_intake_is_not_delayed_by_an_engine_that_takes_its_time(system: System) -> None:
     world = system.channel(engine="slow")
     system.wait_polling([world])

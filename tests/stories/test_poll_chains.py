@@ -30,6 +30,7 @@ def test_chains_of_a_killed_worker_are_back_within_twelve_seconds(system: System
     assert _overlaps_of_living(system, worlds, killed_at) == 0
 
 
+@pytest.mark.slow
 def test_a_flush_of_redis_makes_no_second_poll_and_answers_nothing_twice(system: System) -> None:
     worlds = system.channels(100)
     system.wait_polling(worlds)
@@ -58,6 +59,7 @@ def test_instant_empty_answers_do_not_spin(system: System) -> None:
     assert 1 <= polls <= 8, "at most one in 2 s (±20 %), as this system is set"
 
 
+@pytest.mark.slow
 def test_a_disabled_channel_is_not_polled_and_starts_within_four_seconds_when_enabled(system: System) -> None:
     world = system.channel()
     system.wait_polling([world])
