@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from tests.benchmarks import backlog, demo, idle, latency, outage, recovery
+from tests.benchmarks import backlog, demo, idle, latency, lost_replies, outage, recovery
 
 COMMANDS = {
     "idle": idle,
     "latency": latency,
     "recovery": recovery,
+    "lost-replies": lost_replies,
     "outage": outage,
     "backlog": backlog,
     "demo": demo,
