@@ -98,6 +98,18 @@ task_routes = {
     "wechat_bridge.disable": {"queue": "management"},
     "wechat_bridge.probe": {"queue": "management"},
     "wechat_bridge.replay_dead_letter": {"queue": "management"},
+    "wechat_bridge.access_list": {"queue": "management"},
+    "wechat_bridge.access_policy": {"queue": "management"},
+    "wechat_bridge.access_limit": {"queue": "management"},
+    "wechat_bridge.access_allow": {"queue": "management"},
+    "wechat_bridge.access_deny": {"queue": "management"},
+    "wechat_bridge.access_forget": {"queue": "management"},
+    "wechat_bridge.access_approve": {"queue": "management"},
+    "wechat_bridge.access_mute": {"queue": "management"},
+    "wechat_bridge.access_unmute": {"queue": "management"},
+    "wechat_bridge.access_human": {"queue": "management"},
+    "wechat_bridge.access_bot": {"queue": "management"},
+    "wechat_bridge.send_notice": {"queue": "management"},
     "wechat_bridge.seed_poll_chains": {"queue": "maintenance"},
     "wechat_bridge.sweep": {"queue": "maintenance"},
 }
@@ -105,6 +117,7 @@ imports = (
     "wechat_bridge.tasks.polling",
     "wechat_bridge.tasks.replying",
     "wechat_bridge.tasks.management",
+    "wechat_bridge.tasks.access",
     "wechat_bridge.tasks.maintenance",
 )
 

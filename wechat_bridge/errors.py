@@ -27,6 +27,7 @@
         ├── MediaUnreadable      a picture or file that came in; its turn says so and goes on
         ├── MediaRefused         WeChat takes a picture or file of ours by no means
         ├── TurnGivenUp          raised by the base task, so that Celery records the failure
+        ├── AccessRefused        an operator's decision about who may talk that cannot be had
         ├── NoticeRefused        a message that nobody asked for, where WeChat allows none
         ├── TaskFailed           what a management task answers when it cannot do what it was asked
         └── DocumentInvalid      a stored document does not fit its model
@@ -177,6 +178,10 @@ class MediaUnreadable(PermanentError):
 
 class MediaRefused(PermanentError):
     """WeChat refuses a picture or file of ours; the message says what it said. The stored answer can be replayed."""
+
+
+class AccessRefused(PermanentError):
+    """An operator's decision about who may talk cannot be had as given; the message says why and what to do."""
 
 
 class NoticeRefused(PermanentError):

@@ -15,8 +15,10 @@ from typing import Annotated, Any
 
 from pydantic import AliasChoices, BaseModel, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import SettingsError as UnreadableSetting
 
 from wechat_bridge.errors import SettingsError
+from wechat_bridge.model.engine import EngineName, EngineSettings
 from wechat_bridge.model.media import ORIGIN_PATTERN
 
 PREFIX = "WECHAT_BRIDGE_"
@@ -64,6 +66,7 @@ class ReplySettings(BaseModel):
     pacing_seconds: float = Field(default=0.6, ge=0, description="least time between two sends of one account")
     most_releases: int = Field(default=3, ge=1, description="refused releases that make a parked turn a dead letter")
     notices_per_day: int = Field(default=5, ge=0, description="messages nobody asked for, of one account")
+    human_seconds: float = Field(default=3_600.0, gt=0, description="a human who took over answers for so long")
     apology: str = Field(
         default="抱歉，暂时无法回复，请稍后再试。", description="what a person reads when a turn is given up"
     )
@@ -194,6 +197,9 @@ class Settings(BaseSettings):
     inbox: InboxSettings = InboxSettings()
     dead_letters: DeadLetterSettings = DeadLetterSettings()
     media: MediaSettings = MediaSettings()
+    engines: dict[EngineName, EngineSettings] = Field(
+        default_factory=dict, description="reply engines by name: one JSON object, or __NAME__FIELD for each value"
+    )
 
     @field_validator("secret_keys", mode="before")
     @classmethod
@@ -224,6 +230,11 @@ def load_settings(**values: Any) -> Settings:
         return Settings(**values)
     except ValidationError as error:
         raise SettingsError("\n".join(_explain(dict(row)) for row in error.errors())) from None
+    except UnreadableSetting as error:
+        name = PREFIX + str(error).partition('"')[2].partition('"')[0].upper()
+        raise SettingsError(
+            f"{name}: should be a JSON object. Set the environment variable {name} accordingly."
+        ) from None
 
 
 @lru_cache(maxsize=1)
@@ -234,6 +245,8 @@ def settings() -> Settings:
 
 def _explain(row: Mapping[str, Any]) -> str:
     path = [str(part) for part in row["loc"]]
+    if path[0] == "engines":
+        path = [*path[:2], *path[3:]]  # the third names the kind, which is in no variable
     name = path[0] if path[0].isupper() else PREFIX + "__".join(path).upper()
     return f"{name}: {row['msg'].removeprefix('Value error, ')}. Set the environment variable {name} accordingly."
 

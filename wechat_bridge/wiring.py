@@ -12,11 +12,13 @@ from importlib.metadata import PackageNotFoundError, version
 
 from celery import Celery
 from pymongo import MongoClient
+from pymongo.database import Database
 
 from wechat_bridge.channels.http import HttpClient
 from wechat_bridge.channels.ilink.door import IlinkDoor
 from wechat_bridge.channels.ilink.login import IlinkLogin
 from wechat_bridge.channels.ilink.media import IlinkMedia
+from wechat_bridge.engines.http import EngineHttp
 from wechat_bridge.engines.registry import load_engines
 from wechat_bridge.engines.speech import load_speech_to_text
 from wechat_bridge.flow.context import Bridge
@@ -28,6 +30,7 @@ from wechat_bridge.model.channel import ChannelKind
 from wechat_bridge.model.worker import Worker
 from wechat_bridge.settings import Settings, settings
 from wechat_bridge.store import broker, ledger, schema
+from wechat_bridge.store.access import AccessStore
 from wechat_bridge.store.accounts import AccountStore
 from wechat_bridge.store.blobs import ChunkBlobs, FolderBlobs
 from wechat_bridge.store.broker import RedisClient
@@ -51,6 +54,7 @@ from wechat_bridge.store.vault import Vault
 from wechat_bridge.store.workers import WorkerStore
 from wechat_bridge.tasks.config import celery_options
 from wechat_bridge.tasks.doorbells import CeleryDoorbells
+from wechat_bridge.tasks.engine_calls import CeleryCalls
 
 LOCK_SLACK_SECONDS = 30.0
 """The poll lock outlives the longest poll by this."""
@@ -66,6 +70,7 @@ class Wired:
     bridge: Bridge
     heartbeat: Heartbeat
     http: HttpClient
+    engine_http: EngineHttp
     mongo: MongoClient[Document]
     heart_mongo: MongoClient[Document]
     redis: RedisClient
@@ -96,6 +101,7 @@ class Wired:
         """Close what was opened."""
         self.bridge.typing.close()
         self.http.close()
+        self.engine_http.close()
         self.mongo.close()
         self.heart_mongo.close()
         self.redis.close()
@@ -108,6 +114,7 @@ def build(given: Settings, celery: Celery) -> Wired:
     mongo = ledger.connect(given.mongodb_url)
     redis_client = broker.connect(given.redis_url)
     http = HttpClient(pool_maxsize=max(given.channel_concurrency, given.reply_concurrency))
+    engine_http = EngineHttp(pool_maxsize=given.reply_concurrency)
     clock = LedgerClock(mongo)
     unfinished = Unfinished()
     heart_mongo = ledger.connect(given.mongodb_url, pool_size=2, app_name="wechat-bridge-heartbeat")
@@ -121,8 +128,10 @@ def build(given: Settings, celery: Celery) -> Wired:
         )  # fmt: skip
 
     heartbeat = Heartbeat(describe, owner, WorkerStore(ledger.database(heart_mongo)), clock, unfinished, given.owner)
-    bridge = _bridge(given, celery, clock, heartbeat, unfinished, mongo, redis_client, http)
-    wired = Wired(bridge, heartbeat, http, mongo, heart_mongo, redis_client, celery)
+    bridge = _bridge(
+        given, celery, clock, heartbeat, unfinished, ledger.database(mongo), redis_client, http, engine_http
+    )
+    wired = Wired(bridge, heartbeat, http, engine_http, mongo, heart_mongo, redis_client, celery)
     return wired
 
 
@@ -132,11 +141,11 @@ def _bridge(
     clock: LedgerClock,
     heartbeat: Heartbeat,
     unfinished: Unfinished,
-    mongo: MongoClient[Document],
+    database: Database[Document],
     redis_client: RedisClient,
     http: HttpClient,
+    engine_http: EngineHttp,
 ) -> Bridge:
-    database = ledger.database(mongo)
     return Bridge(
         settings=given,
         clock=clock,
@@ -144,6 +153,7 @@ def _bridge(
         doorbells=CeleryDoorbells(celery, redis_client),
         channels=ChannelStore(database, Vault(given.secret_keys)),
         accounts=AccountStore(database),
+        access=AccessStore(database),
         inbox=InboxStore(database),
         conversations=ConversationStore(database),
         turns=TurnStore(database),
@@ -161,7 +171,7 @@ def _bridge(
         login_doors={ChannelKind.ILINK: IlinkLogin(http, given.login.question_seconds)},
         login_slots=threading.BoundedSemaphore(given.login.most_at_once),
         media_doors={ChannelKind.ILINK: _media_door(given, http)},
-        engines=load_engines(),
+        engines=load_engines(given.engines, engine_http, CeleryCalls(celery)),
         speech_to_text=load_speech_to_text(),
         unfinished=unfinished,
     )

@@ -47,6 +47,7 @@ def test_an_added_channel_is_listed(cli: Cli) -> None:
     assert "offline: never_logged_in" in row
 
 
+@pytest.mark.slow
 def test_adding_a_channel_twice_is_refused(cli: Cli) -> None:
     assert cli("channel", "add", "twice").returncode == 0
     again = cli("channel", "add", "twice", "--name", "other")
@@ -68,6 +69,7 @@ def test_an_engine_that_does_not_exist_is_refused_naming_those_that_do(cli: Cli)
     assert cli("channel", "show", "parrot").returncode == 1
 
 
+@pytest.mark.slow
 def test_credentials_are_never_shown(cli: Cli, wired: Wired) -> None:
     wired.bridge.channels.add(Channel(id="secretive"))
     account = Account(token=TOKEN, account_id="bot-1", base_url="http://127.0.0.1:1")

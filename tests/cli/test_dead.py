@@ -57,6 +57,7 @@ def test_an_empty_list_says_so(cli: Cli, world: World) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "no dead letter waits for anybody\n")
 
 
+@pytest.mark.slow
 def test_the_list_shows_what_failed_last_first_and_the_filters_choose(cli: Cli, world: World) -> None:
     first, second = dead(world), dead(world, "bob", "the model is unknown")
     assert listed(cli, world, "--stage", "reply", "--since", "1h") == [second.id, first.id]
@@ -105,6 +106,7 @@ def test_a_replayed_turn_is_answered_and_listed_no_more(cli: Cli, world: World) 
     assert "was replayed already and is completed (sent)" in again.stdout
 
 
+@pytest.mark.slow
 def test_a_dry_run_changes_nothing(cli: Cli, world: World) -> None:
     turn = dead(world)
     before = world.turn(turn.id)
@@ -116,6 +118,7 @@ def test_a_dry_run_changes_nothing(cli: Cli, world: World) -> None:
     assert letter_of(world, turn).waits
 
 
+@pytest.mark.slow
 def test_many_are_replayed_at_the_rate_given_and_the_refused_are_named(cli: Cli, world: World) -> None:
     turns = [dead(world, name) for name in ("ann", "bob", "cid")]
     healthy.open_turn(world.bridge, chat_id=world.chat("bob"))

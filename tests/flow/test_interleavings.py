@@ -21,6 +21,8 @@ Order = Sequence[tuple[int, int]]
 EVERYTHING = "EVERY_INTERLEAVING" in os.environ
 """Whether all orders are played, which takes half an hour."""
 
+pytestmark = pytest.mark.slow
+
 _names = count()
 
 

@@ -20,6 +20,7 @@ from wechat_bridge.model.message import InboundMessage, InboxRow, InboxState, It
 from wechat_bridge.model.turn import Turn
 from wechat_bridge.model.worker import Worker
 from wechat_bridge.store import ledger, schema
+from wechat_bridge.store.access import AccessStore
 from wechat_bridge.store.accounts import AccountStore
 from wechat_bridge.store.blobs import ChunkBlobs
 from wechat_bridge.store.channels import ChannelStore
@@ -49,6 +50,7 @@ class BigLedger:
     client: MongoClient[Document]
     channels: ChannelStore
     accounts: AccountStore
+    access: AccessStore
     inbox: InboxStore
     conversations: ConversationStore
     turns: TurnStore
@@ -68,6 +70,7 @@ class BigLedger:
             client,
             ChannelStore(database, Vault([SecretStr(KEY)])),
             AccountStore(database),
+            AccessStore(database),
             InboxStore(database),
             ConversationStore(database),
             TurnStore(database),
@@ -92,6 +95,7 @@ class BigLedger:
         return {
             "channels": ChannelStore,
             "accounts": AccountStore,
+            "access": AccessStore,
             "inbox": InboxStore,
             "conversations": ConversationStore,
             "turns": TurnStore,

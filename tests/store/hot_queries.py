@@ -27,7 +27,8 @@ def _link(big: BigLedger, name: str, act: Callable[[BigLedger, str], object], **
     return lambda: act(big, name)
 
 
-def _arrival(big: BigLedger, name: str) -> Arrival:
+def arrival_of(big: BigLedger, name: str) -> Arrival:
+    """Return the arrival of a message of a conversation of its own."""
     chat = keys.chat_id("channel", name)
     return Arrival(chat, "channel", name, 1, f"token-{name}", 1, big.now, big.now, 10)
 
@@ -35,7 +36,7 @@ def _arrival(big: BigLedger, name: str) -> Arrival:
 def _waiting(big: BigLedger, name: str) -> str:
     """Make one message of a new conversation wait; return the chat id."""
     big.inbox.add([row(big.now, name)])
-    big.conversations.arm(_arrival(big, name), WINDOW, big.now)
+    big.conversations.arm(arrival_of(big, name), WINDOW, big.now)
     return keys.chat_id("channel", name)
 
 
@@ -191,11 +192,11 @@ INTAKE: dict[str, Case] = {
     "inbox.add": _add_row,
     "inbox.add, repeat": _add_repeat,
     "inbox.pending_chats": _of(lambda big: big.inbox.pending_chats(["channel:live-1", "channel:done-50"])),
-    "conversations.arm, idle": lambda big, name: lambda: big.conversations.arm(_arrival(big, name), WINDOW, big.now),
+    "conversations.arm, idle": lambda big, name: lambda: big.conversations.arm(arrival_of(big, name), WINDOW, big.now),
     "conversations.arm, waiting": lambda big, name: _chat(
-        lambda big, _: big.conversations.arm(_arrival(big, name), WINDOW, big.now)
+        lambda big, _: big.conversations.arm(arrival_of(big, name), WINDOW, big.now)
     )(big, name),
-    "conversations.ensure_due": lambda big, name: lambda: big.conversations.ensure_due(_arrival(big, name), big.now),
+    "conversations.ensure_due": lambda big, name: lambda: big.conversations.ensure_due(arrival_of(big, name), big.now),
 }
 FLUSH: dict[str, Case] = {
     "conversations.get": _chat(lambda big, chat: big.conversations.get(chat)),

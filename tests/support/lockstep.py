@@ -15,7 +15,7 @@ from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.dead import record_dead_letter
 from wechat_bridge.model.message import InboundMessage
 
-STORES = ("inbox", "conversations", "turns", "dead_letters")
+STORES = ("inbox", "conversations", "turns", "dead_letters", "access")
 SOON_SECONDS = 1.0
 FOREVER = 10_000
 EARLY_STEPS = 9

@@ -19,7 +19,7 @@ from wechat_bridge.flow.unfinished import Unfinished
 from wechat_bridge.model.outcome import GiveUp
 from wechat_bridge.store import redis_keys
 
-PARTS = ("channels", "inbox", "conversations", "turns", "dead_letters", "locks", "spill")
+PARTS = ("channels", "access", "inbox", "conversations", "turns", "dead_letters", "locks", "spill")
 AN_HOUR_MS = 3_600_000
 VICTIM = "victim"
 ROUNDS = 6

@@ -13,11 +13,14 @@ from celery import Celery
 
 import celeryconfig
 from tests.support.world import World
-from wechat_bridge.tasks import maintenance, management, polling, replying
+from wechat_bridge.tasks import access, maintenance, management, polling, replying
 from wechat_bridge.tasks.base import BridgeTask, ManagementTask
 
-MODULES = (maintenance, management, polling, replying)
-MANAGEMENT = {"relogin", "submit_verify_code", "logout", "enable", "disable", "probe", "replay_dead_letter"}
+MODULES = (access, maintenance, management, polling, replying)
+MANAGEMENT = {"relogin", "submit_verify_code", "logout", "enable", "disable", "probe", "replay_dead_letter"} | {
+    "access_list", "access_policy", "access_limit", "access_allow", "access_deny", "access_forget", "access_approve",
+    "access_mute", "access_unmute", "access_human", "access_bot", "send_notice",
+}  # fmt: skip
 
 
 @pytest.fixture

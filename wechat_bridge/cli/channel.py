@@ -13,6 +13,7 @@ from wechat_bridge.cli.session import connected, valid_share_id
 from wechat_bridge.errors import ChannelUnknown, NotConfigured
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.switch import log_out, remove, switch
+from wechat_bridge.model.access import AccessRules, Policy
 from wechat_bridge.model.channel import Channel
 
 app = typer.Typer(no_args_is_help=True, help="Add, log in, show and switch the WeChat accounts that the bridge serves.")
@@ -34,8 +35,14 @@ def add(
         bridge = wired.bridge
         if engine not in bridge.engines:
             raise NotConfigured(f"there is no engine {engine}; there are: {', '.join(sorted(bridge.engines))}")
-        bridge.channels.add(Channel(id=share_id, name=name, engine=engine, created_at=bridge.clock.now()))
+        rules = AccessRules(policy=Policy.PAIRING)
+        now = bridge.clock.now()
+        bridge.channels.add(Channel(id=share_id, name=name, engine=engine, access=rules, created_at=now))
     tell(f"added channel {share_id}; next: wechat-bridge channel login {share_id}")
+    tell(
+        "it answers who scans the code; others get a pairing code to be approved with: "
+        f"wechat-bridge access approve {share_id} CODE (everybody: wechat-bridge access policy {share_id} open)"
+    )
 
 
 @app.command(name="list")

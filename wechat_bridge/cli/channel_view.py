@@ -8,7 +8,7 @@ from typing import Any
 from wechat_bridge.model.channel import Channel, ChannelStatus
 
 SHOWN = (
-    "kind", "name", "enabled", "status", "status_reason", "account_id", "owner_user_id", "engine", "settings",
+    "kind", "name", "enabled", "status", "status_reason", "account_id", "owner_user_id", "engine", "access", "settings",
     "login_time", "last_poll_at", "last_message_at", "last_error", "send_blocked_until", "next_poll_at", "poll_owner",
     "epoch", "generation", "created_at",
 )  # fmt: skip

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
-import socket
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Annotated
@@ -12,7 +10,7 @@ import typer
 
 from wechat_bridge.cli.console import print_fields, print_json, print_table, tell
 from wechat_bridge.cli.dead_view import Filter, as_fields, as_row, moment, per_second
-from wechat_bridge.cli.session import connected, valid_share_id
+from wechat_bridge.cli.session import connected, valid_share_id, who
 from wechat_bridge.errors import DeadLetterUnknown
 from wechat_bridge.flow import replay as flow
 from wechat_bridge.flow.context import Bridge
@@ -104,7 +102,7 @@ def replay(
     A stored answer goes on being sent; otherwise the engine is asked again. A turn that is open or completed, and one
     of a conversation in which another turn is open, is refused. The exit code is 1 when any was refused.
     """
-    by = _who()
+    by = who()
 
     def act(bridge: Bridge) -> Callable[[str], str]:
         if dry_run:
@@ -130,7 +128,7 @@ def discard(
 
     They wait for nobody any more and are removed with other old documents. The exit code is 1 when any was refused.
     """
-    by = _who()
+    by = who()
 
     def act(bridge: Bridge) -> Callable[[str], str]:
         if dry_run:
@@ -167,12 +165,3 @@ def _in_bulk(
 
 def _mark(handled: flow.Handled) -> str:
     return "refused" if handled.error else "ok"
-
-
-def _who() -> str:
-    """Return who runs the command, for the record."""
-    try:
-        user = getpass.getuser()
-    except (KeyError, OSError, ImportError):
-        user = "unknown"
-    return f"{user}@{socket.gethostname()}"

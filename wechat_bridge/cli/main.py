@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from wechat_bridge.cli import channel, dead, health, local, send, setup
+from wechat_bridge.cli import access, channel, dead, engine, health, local, send, setup
 from wechat_bridge.errors import BridgeError, SettingsError
 
 app = typer.Typer(
@@ -18,7 +18,9 @@ app = typer.Typer(
 app.command()(local.demo)
 app.command()(local.up)
 app.add_typer(channel.app, name="channel")
+app.add_typer(access.app, name="access")
 app.add_typer(dead.app, name="dead")
+app.add_typer(engine.app, name="engine")
 app.command()(send.send)
 app.command()(health.health)
 app.command()(setup.setup)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import getpass
 import os
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -51,3 +53,12 @@ def valid_share_id(value: str) -> str:
     if not is_share_id(value):
         raise typer.BadParameter(f"{value!r} should be 1 to 32 lower-case letters, digits and hyphens")
     return value
+
+
+def who() -> str:
+    """Return who runs the command, for the record."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError, ImportError):
+        user = "unknown"
+    return f"{user}@{socket.gethostname()}"

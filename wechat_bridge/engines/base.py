@@ -35,10 +35,21 @@ class AnswerFile:
 
 
 @dataclass(frozen=True)
+class Round:
+    """One earlier turn of a conversation: what was asked, and what was answered."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True)
 class Question:
     """One turn as an engine sees it. ``turn_id`` is the idempotency key; ``deadline_seconds`` bounds the whole call.
 
-    ``text`` has a marker for each of ``media``, and for what was sent but could not be read.
+    ``text`` has a marker for each of ``media``, and for what was sent but could not be read. ``history`` is for engines
+    that remember nothing, oldest first. Engines that remember by a name of ours use ``chat_id`` and ``memory_id``,
+    which changes when the person starts anew; those that give out a name of their own get the one of their last answer
+    back as ``engine_conversation``.
     """
 
     turn_id: str
@@ -48,11 +59,17 @@ class Question:
     text: str
     deadline_seconds: float
     media: tuple[Attachment, ...] = ()
+    history: tuple[Round, ...] = ()
+    memory_id: str = ""
+    engine_conversation: str = ""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What an engine answered: a text, then ``files``, each a message of its own. Neither means to send nothing."""
+    """What an engine answered: a text, then ``files``, each a message of its own. Neither means to send nothing.
+
+    ``engine_conversation`` is the engine's own name for the conversation, where it gives out one.
+    """
 
     text: str
     model: str = ""
@@ -60,6 +77,7 @@ class Answer:
     completion_tokens: int | None = None
     finish_reason: str = ""
     files: tuple[AnswerFile, ...] = ()
+    engine_conversation: str = ""
 
 
 class Engine(Protocol):

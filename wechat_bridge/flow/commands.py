@@ -1,4 +1,4 @@
-"""Do what a person tells the bridge itself: help, clear, stop, status. Nothing here asks an engine.
+"""Do what a person tells the bridge itself: help, clear, stop, human, bot, status. Nothing here asks an engine.
 
 A command is a turn of a lane of its own, so it does not wait behind the reply that it may be about. It may be done
 again after its worker died, so each is idempotent and reaches back no further than the moment it was given.
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from wechat_bridge.flow.close import close_turn
 from wechat_bridge.flow.context import Bridge
+from wechat_bridge.flow.stop import stop_turn
+from wechat_bridge.flow.takeover import hand_back, want_human
 from wechat_bridge.model.command import Command, command_of
 from wechat_bridge.model.message import InboxRow
 from wechat_bridge.model.turn import Turn, TurnState
@@ -18,15 +19,18 @@ from wechat_bridge.observe.logging import logger
 log = logger(__name__)
 
 STOPPED = "stopped by the person"
-RACES = 5
-"""A turn moves on while it is being stopped; each move is one more try."""
-
 HELP_TEXT = (
-    "可用命令：\n/help 帮助\n/clear 清空对话（/new、/reset、清空）\n/stop 停止当前回复\n/status 查看状态\n\n"
-    "Commands: /help, /clear (also /new, /reset), /stop, /status"
+    "可用命令：\n/help 帮助\n/clear 清空对话（/new、/reset、清空）\n/stop 停止当前回复\n/human 转人工\n"
+    "/bot 让机器人继续回复\n/status 查看状态\n\n"
+    "Commands: /help, /clear (also /new, /reset), /stop, /human, /bot, /status"
 )
 CLEARED_TEXT = "已清空，我们重新开始。\nCleared, let us start anew."
 STOPPED_TEXT = "已停止。\nStopped."
+HUMAN_TEXT = (
+    "已转人工，机器人暂停回复；发送 /bot 可让机器人继续。\n"
+    "A human answers from now on, the bot is silent; send /bot to have it back."
+)
+BOT_TEXT = "机器人继续为您服务。\nThe bot answers again."
 NOTHING_TO_STOP_TEXT = "没有正在进行的回复。\nThere was nothing to stop."
 
 
@@ -40,6 +44,12 @@ def run_command(bridge: Bridge, turn: Turn, rows: list[InboxRow]) -> str:
         return CLEARED_TEXT
     if command is Command.STOP:
         return _stop(bridge, turn.chat_id, given_at)
+    if command is Command.HUMAN:
+        want_human(bridge, turn.share_id, turn.user_id, given_at)
+        return HUMAN_TEXT
+    if command is Command.BOT:
+        hand_back(bridge, turn.share_id, turn.user_id, "the person")
+        return BOT_TEXT
     if command is Command.STATUS:
         return _status(bridge, turn.chat_id)
     return HELP_TEXT
@@ -47,25 +57,15 @@ def run_command(bridge: Bridge, turn: Turn, rows: list[InboxRow]) -> str:
 
 def _stop(bridge: Bridge, chat_id: str, given_at: datetime) -> str:
     waiting = [row.id for row in _waiting(bridge, chat_id) if row.received_at <= given_at]
-    stopped = _stop_turn(bridge, chat_id, given_at)
+    stopped = stop_turn(bridge, chat_id, given_at, STOPPED)
     skipped = bridge.inbox.skip(waiting, STOPPED) if waiting else 0
     return STOPPED_TEXT if stopped or skipped else NOTHING_TO_STOP_TEXT
 
 
-def _stop_turn(bridge: Bridge, chat_id: str, given_at: datetime) -> bool:
-    """End the open turn, whatever it is just doing: what its worker still finds out is refused."""
-    for _ in range(RACES):
-        turn = bridge.turns.open_of(chat_id)
-        if turn is None or turn.times.get(TurnState.QUEUED.value, given_at) > given_at:
-            return False
-        if bridge.turns.stop(turn, bridge.clock.now(), STOPPED):
-            turn.state, turn.error = TurnState.SKIPPED, STOPPED
-            close_turn(bridge, turn)
-            return True
-    return False
-
-
 def _status(bridge: Bridge, chat_id: str) -> str:
+    conversation = bridge.conversations.get(chat_id)
+    if conversation is not None and conversation.access.is_with_human(bridge.clock.now()):
+        return "人工服务中；发送 /bot 可让机器人继续。\nA human answers; send /bot to have the bot back."
     turn, waiting = bridge.turns.open_of(chat_id), len(_waiting(bridge, chat_id))
     if turn is None and waiting == 0:
         return "空闲，可以直接提问。\nIdle."

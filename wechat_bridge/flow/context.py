@@ -16,6 +16,7 @@ from wechat_bridge.flow.typing_indicator import TypingIndicator
 from wechat_bridge.flow.unfinished import Unfinished
 from wechat_bridge.model.channel import ChannelKind
 from wechat_bridge.settings import Settings
+from wechat_bridge.store.access import AccessStore
 from wechat_bridge.store.accounts import AccountStore
 from wechat_bridge.store.channels import ChannelStore
 from wechat_bridge.store.clock import LedgerClock
@@ -94,6 +95,7 @@ class Bridge:
     doorbells: Doorbells
     channels: ChannelStore
     accounts: AccountStore
+    access: AccessStore
     inbox: InboxStore
     conversations: ConversationStore
     turns: TurnStore

@@ -14,6 +14,7 @@ from wechat_bridge.flow.ring import ring_turn
 from wechat_bridge.model import keys
 from wechat_bridge.model.characters import without_lone_surrogates
 from wechat_bridge.model.chunks import split
+from wechat_bridge.model.conversation import Conversation
 from wechat_bridge.model.markdown import for_wechat
 from wechat_bridge.model.turn import Lane, Turn, TurnState, chunks_of
 from wechat_bridge.observe.logging import logger
@@ -27,21 +28,37 @@ DAY = timedelta(hours=24)
 def send_notice(bridge: Bridge, share_id: str, user_id: str, text: str, notice_id: str) -> str:
     """Store a notice and ring its delivery; return its turn id. The same ``notice_id`` again changes nothing.
 
-    Raises ChannelUnknown, NoticeRefused (saying why and what to do) and LedgerUnavailable.
+    While a human answers in place of the engine, it is an answer and no notice: it counts for none, and the human goes
+    on answering for as long again. Raises ChannelUnknown, NoticeRefused (saying why and what to do) and
+    LedgerUnavailable.
     """
-    turn_id = keys.notice_id(share_id, notice_id)
-    if bridge.turns.get(turn_id) is not None:
-        return turn_id
-    _check(bridge, share_id, user_id, text)
-    turn = _turn(bridge, turn_id, share_id, user_id, without_lone_surrogates(text))
-    if bridge.turns.open(turn) is Opening.BUSY:
-        raise NoticeRefused(f"a notice to {user_id} waits already: it goes out when that person writes again")
-    log.info("notice_opened", turn_id=turn_id, share_id=share_id, trace_id=turn.trace_id)
-    ring_turn(bridge, turn)
+    by_hand, unasked = keys.hand_id(share_id, notice_id), keys.notice_id(share_id, notice_id)
+    for known in (by_hand, unasked):
+        if bridge.turns.get(known) is not None:
+            return known
+    conversation, is_answer = _checked(bridge, share_id, user_id, text)
+    turn_id = by_hand if is_answer else unasked
+    if say(bridge, turn_id, conversation, text) is Opening.BUSY:
+        raise NoticeRefused(
+            f"a notice to {user_id} waits already: it is being sent, or goes out when that person writes again"
+        )
+    if is_answer:
+        bridge.access.keep_human(conversation.id, bridge.clock.after(bridge.settings.reply.human_seconds))
     return turn_id
 
 
-def _check(bridge: Bridge, share_id: str, user_id: str, text: str) -> None:
+def say(bridge: Bridge, turn_id: str, conversation: Conversation, text: str) -> Opening:
+    """Store a text as a turn of the lane of notices, and ring its delivery if it was not there."""
+    turn = _turn(bridge, turn_id, conversation.share_id, conversation.user_id, without_lone_surrogates(text))
+    opening = bridge.turns.open(turn)
+    if opening is Opening.OPENED:
+        log.info("notice_opened", turn_id=turn_id, share_id=turn.share_id, trace_id=turn.trace_id)
+        ring_turn(bridge, turn)
+    return opening
+
+
+def _checked(bridge: Bridge, share_id: str, user_id: str, text: str) -> tuple[Conversation, bool]:
+    """Return the conversation, and whether a human answers in it. Raises ChannelUnknown and NoticeRefused."""
     channel = bridge.channels.get(share_id)
     if channel is None:
         raise ChannelUnknown(f"there is no channel {share_id}; `wechat-bridge channel list` shows those there are")
@@ -49,14 +66,18 @@ def _check(bridge: Bridge, share_id: str, user_id: str, text: str) -> None:
         raise NoticeRefused(f"channel {share_id} is not logged in; run: wechat-bridge channel login {share_id}")
     if not text.strip():
         raise NoticeRefused("the notice has no text")
-    if bridge.conversations.get(keys.chat_id(share_id, user_id)) is None:
+    conversation = bridge.conversations.get(keys.chat_id(share_id, user_id))
+    if conversation is None or conversation.rev == 0:
         raise NoticeRefused(f"{user_id} has never written to channel {share_id}: WeChat bots cannot begin")
+    if conversation.access.is_with_human(bridge.clock.now()):
+        return conversation, True
     most = bridge.settings.reply.notices_per_day
     if bridge.turns.count_notices(share_id, bridge.clock.now() - DAY) >= most:
         raise NoticeRefused(
             f"channel {share_id} has sent {most} notices within a day; more would get the account restricted "
             "(WECHAT_BRIDGE_REPLY__NOTICES_PER_DAY)"
         )
+    return conversation, False
 
 
 def _turn(bridge: Bridge, turn_id: str, share_id: str, user_id: str, text: str) -> Turn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wechat_bridge.flow.access import admitted
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.intake import ring_flush
 from wechat_bridge.flow.park import release_parked
@@ -38,7 +39,7 @@ def flush_conversation(bridge: Bridge, chat_id: str) -> None:
     pending = bridge.inbox.pending(chat_id)
     for parked in bridge.turns.parked_of(chat_id):
         release_parked(bridge, parked)
-    asked, commands = _apart(pending)
+    asked, commands = _apart(admitted(bridge, conversation, pending))
     left = len(_open_commands(bridge, conversation, commands))
     rows = _merged(bridge, conversation, asked)
     if rows:

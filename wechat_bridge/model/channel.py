@@ -8,6 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from wechat_bridge.model.access import AccessRules
+
 
 class ChannelKind(StrEnum):
     """Which platform a channel speaks to."""
@@ -85,6 +87,7 @@ class Channel(BaseModel):
     send_blocked_until: datetime | None = None
     send_refusals: int = 0
     engine: str = "echo"
+    access: AccessRules = Field(default_factory=AccessRules)
     settings: dict[str, Any] = Field(default_factory=dict)
     last_poll_at: datetime | None = None
     last_message_at: datetime | None = None

@@ -14,6 +14,8 @@ class Command(StrEnum):
     HELP = "help"  # what the commands are
     CLEAR = "clear"  # forget the conversation so far
     STOP = "stop"  # drop the reply in work and the messages that wait
+    HUMAN = "human"  # let a human answer from now on
+    BOT = "bot"  # let the engine answer again
     STATUS = "status"  # whether a reply is in work, and how many messages wait
 
 
@@ -28,6 +30,11 @@ WORDS = {
     "/stop": Command.STOP,
     "/停止": Command.STOP,
     "停止": Command.STOP,
+    "/human": Command.HUMAN,
+    "/人工": Command.HUMAN,
+    "转人工": Command.HUMAN,
+    "/bot": Command.BOT,
+    "/机器人": Command.BOT,
     "/status": Command.STATUS,
     "/状态": Command.STATUS,
 }

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
+
+from wechat_bridge.model.access import Person, Usage
 
 
 class Conversation(BaseModel):
@@ -13,7 +15,8 @@ class Conversation(BaseModel):
     ``flush_at`` is when its waiting messages become a turn, never later than ``flush_deadline``; None when none wait.
     ``ring_at`` is when the sweep rings for it. ``rev`` grows with each arrival. ``blocked`` says that messages wait
     behind an open turn, whose end makes them due. ``sends_left`` is the send budget of ``context_token``. Engines are
-    told nothing that was said before ``memory_from``.
+    told nothing that was said before ``memory_from``. ``minute_count`` and ``day_count`` are the messages let in since
+    ``minute_from`` and ``day_from``. ``access`` is what was decided about the person.
     """
 
     id: str
@@ -32,3 +35,13 @@ class Conversation(BaseModel):
     context_sent_at: datetime | None = None
     sends_left: int = 0
     memory_from: datetime | None = None
+    minute_from: datetime | None = None
+    minute_count: int = 0
+    day_from: datetime | None = None
+    day_count: int = 0
+    access: Person = Field(default_factory=Person)
+
+    @property
+    def usage(self) -> Usage:
+        """How much this person has written lately."""
+        return Usage(self.minute_from, self.minute_count, self.day_from, self.day_count)

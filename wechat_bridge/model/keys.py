@@ -35,6 +35,16 @@ def notice_id(share_id: str, own_id: str) -> str:
     return f"wechat-notice:{share_id}:{own_id}"
 
 
+def hand_id(share_id: str, own_id: str) -> str:
+    """Return the id of a turn by which a human answers in place of the engine; ``own_id`` is theirs."""
+    return f"wechat-hand:{share_id}:{own_id}"
+
+
+def access_id(share_id: str, own_id: str) -> str:
+    """Return the id of a turn by which the bridge tells somebody why they are not answered, or that they are now."""
+    return f"wechat-access:{share_id}:{own_id}"
+
+
 def client_id(turn: str, number: int) -> str:
     """Return the id WeChat gets with chunk ``number`` (from 0) of a turn, the same on every attempt."""
     return f"wechat-bridge-{hashlib.sha256(turn.encode()).hexdigest()[:24]}-{number}"

@@ -7,7 +7,10 @@ import importlib
 from collections.abc import Sequence
 
 # Each module offers SUMMARY, add_arguments(parser) and run(arguments); only the chosen one does any work.
-SIMULATORS = {"ilink": "wechat_bridge.simulators.ilink.command"}
+SIMULATORS = {
+    "ilink": "wechat_bridge.simulators.ilink.command",
+    "engine": "wechat_bridge.simulators.engine.command",
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -11,12 +11,14 @@ from pymongo import ASCENDING, IndexModel
 from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
+from wechat_bridge.model.access import DAY, MINUTE
 from wechat_bridge.model.conversation import Conversation
 from wechat_bridge.store.ledger import LONG_AGO, Document, from_document, ledger_call
 
 INDEXES = [
     IndexModel([("ring_at", ASCENDING)], name="ring_at"),
     IndexModel([("context_at", ASCENDING)], name="context_at"),
+    IndexModel([("share_id", ASCENDING), ("access.at", ASCENDING)], name="share_access"),
 ]
 
 SWEEP_SLACK = timedelta(seconds=5)
@@ -198,7 +200,8 @@ def _arrived(arrival: Arrival, strictly_newer: bool = False) -> Document:
     def if_newer(value: Any, field: str) -> Document:
         return {"$cond": [newer, value, f"${field}"]}
 
-    return {
+    counted = {} if strictly_newer else _counted(arrival, "minute", MINUTE) | _counted(arrival, "day", DAY)
+    return counted | {
         # Literals: what a platform sends may begin with a $, which would make it an expression.
         "share_id": {"$literal": arrival.share_id},
         "user_id": {"$literal": arrival.user_id},
@@ -209,4 +212,14 @@ def _arrived(arrival: Arrival, strictly_newer: bool = False) -> Document:
         "context_sent_at": if_newer(arrival.sent_at, "context_sent_at"),
         "context_epoch": if_newer(arrival.epoch, "context_epoch"),
         "sends_left": if_newer(arrival.sends, "sends_left"),
+    }
+
+
+def _counted(arrival: Arrival, window: str, length: timedelta) -> Document:
+    """Count an arrival in its window, or begin a new one."""
+    began, count = f"{window}_from", f"{window}_count"
+    is_over = {"$lte": [{"$ifNull": [f"${began}", LONG_AGO]}, arrival.received_at - length]}
+    return {
+        began: {"$cond": [is_over, arrival.received_at, f"${began}"]},
+        count: {"$cond": [is_over, arrival.count, {"$add": [{"$ifNull": [f"${count}", 0]}, arrival.count]}]},
     }

@@ -96,8 +96,9 @@ class RetentionStore:
 
     @ledger_call
     def remove_conversation(self, chat_id: str, rev: int) -> None:
-        """Remove a conversation unless somebody has written since it was read."""
-        self._conversations.delete_one({"_id": chat_id, "rev": rev, "flush_at": None})
+        """Remove a conversation unless somebody has written since it was read, or an operator decided about it."""
+        undecided: Document = {"access.standing": None, "access.muted": {"$ne": True}}
+        self._conversations.delete_one({"_id": chat_id, "rev": rev, "flush_at": None} | undecided)
 
     @ledger_call
     def remove_letter(self, letter_id: str, last_failure_at: datetime) -> None:

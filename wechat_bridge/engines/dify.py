@@ -1,0 +1,77 @@
+"""An app of Dify: it names the conversations, and is told the name again with the next question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from wechat_bridge.engines.base import Answer, Question
+from wechat_bridge.engines.deadline import Deadline
+from wechat_bridge.engines.dify_answer import Collected
+from wechat_bridge.engines.dify_files import uploaded, user_of
+from wechat_bridge.engines.http import EngineHttp, EngineServer, Reply, bearer, json_body
+from wechat_bridge.engines.text import finished
+from wechat_bridge.model.engine import DifyEngineSettings
+
+
+class DifyEngine:
+    """Asks ``POST {base_url}/chat-messages``; the conversation that it names comes back as ``engine_conversation``."""
+
+    def __init__(self, name: str, settings: DifyEngineSettings, http: EngineHttp) -> None:
+        self.name = name
+        self._settings = settings
+        self._key = settings.api_key.get_secret_value()
+        self._server = EngineServer(name, settings.base_url, http, (self._key,))
+
+    def answer(self, question: Question) -> Answer:
+        """Return the whole answer; a conversation that is gone is begun anew, once.
+
+        Raises EngineUnavailable and EngineRefused.
+        """
+        silence = self._settings.silence_seconds if self._settings.stream else question.deadline_seconds
+        deadline = Deadline(question.deadline_seconds, silence)
+        files = uploaded(self._server, self._key, question, deadline) if self._settings.files else []
+        collected = self._ask(question, files, question.engine_conversation, deadline)
+        if collected is None:
+            collected = self._ask(question, files, "", deadline)
+        if collected is None:
+            raise self._server.failures.refused("404 without a conversation; check its address and settings")
+        return finished(collected.answer(), self._server.failures)
+
+    def _ask(
+        self, question: Question, files: list[dict[str, str]], conversation: str, deadline: Deadline
+    ) -> Collected | None:
+        """Return what was said, or None when there is no such conversation (any more)."""
+        body = self._body(question, files, conversation)
+        with self._server.post("/chat-messages", body, bearer(self._key), deadline) as reply:
+            if reply.status == 404 and conversation:
+                return None
+            if reply.status != 200:
+                raise self._server.failures.of_status(reply.status, reply.detail(), reply.headers)
+            return self._collect(reply)
+
+    def _body(self, question: Question, files: list[dict[str, str]], conversation: str) -> bytes:
+        body: Mapping[str, Any] = {
+            "query": question.text,
+            "inputs": self._settings.inputs,
+            "user": user_of(question),
+            "response_mode": "streaming" if self._settings.stream else "blocking",
+            "conversation_id": conversation,
+            "files": files,
+            "auto_generate_name": False,
+        }
+        return json_body(body)
+
+    def _collect(self, reply: Reply) -> Collected:
+        collected = Collected(self._server.failures)
+        said = reply.said()
+        if isinstance(said, dict):
+            collected.add_whole(said)
+            return collected
+        for event in said:
+            collected.add_event(event.data)
+            if collected.is_complete:
+                reply.finish()
+                break
+        collected.check_complete()
+        return collected
