@@ -204,6 +204,7 @@ FLUSH: dict[str, Case] = {
     "turns.open": lambda big, name: lambda: _opened(big, name),
     "turns.open, busy": _open_busy,
     "turns.parked_of": _turn(_opened, lambda big, opened: big.turns.parked_of(opened.chat_id)),
+    "turns.rounds": _turn(_opened, lambda big, opened: big.turns.rounds(opened.chat_id, big.now, 50)),
     "turns.chunk_sent_as": _turn(_opened, lambda big, opened: big.turns.chunk_sent_as(opened.chat_id, "unknown")),
     "turns.open_of": _turn(_opened, lambda big, opened: big.turns.open_of(opened.chat_id)),
     "conversations.clear_due": _chat(lambda big, chat: big.conversations.clear_due(chat, 1)),
@@ -292,6 +293,7 @@ RARE = {
     "channels.untake_link", "turns.unclaim",  # when the ledger did not answer in time
     "channels.note_accepted",  # after a refusal
     "turns.count_notices",  # an operator's notices
+    "conversations.name_for_engine",  # once in a conversation
     "turns.stop", "inbox.skip", "conversations.forget_before",  # a person's commands
     "workers.leave", "turns.hand_back",  # once in the life of a process
 }  # fmt: skip

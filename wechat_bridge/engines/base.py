@@ -81,7 +81,10 @@ class Answer:
 
 
 class Engine(Protocol):
-    """Something that answers questions."""
+    """Something that answers questions.
+
+    One that has ``needs_memory = False`` is told nothing of earlier turns, which spares the ledger two reads.
+    """
 
     name: str
 

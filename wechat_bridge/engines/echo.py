@@ -9,6 +9,7 @@ class EchoEngine:
     """Answers with the question."""
 
     name = "echo"
+    needs_memory = False
 
     def answer(self, question: Question) -> Answer:
         """Return the question's text as the answer."""

@@ -12,6 +12,7 @@
     commands       do what a person tells the bridge itself
     media          fetch the pictures and files of a turn, before its engine is asked
     reply          ask the engine, store the answer
+    memory         what an engine is told of the conversation before
     typing         show the person that an answer is being worked on
     files          keep the files of an answer, and upload them just before they are sent
     deliver        send the answer, chunk by chunk

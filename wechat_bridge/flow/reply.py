@@ -14,6 +14,7 @@ from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.failure import failed, or_later
 from wechat_bridge.flow.files import keep_files
 from wechat_bridge.flow.media import with_media
+from wechat_bridge.flow.memory import remember, with_memory
 from wechat_bridge.flow.quotes import with_quotes
 from wechat_bridge.flow.ring import ring_turn
 from wechat_bridge.flow.typing import typing
@@ -64,13 +65,15 @@ def _ask(bridge: Bridge, turn: Turn, text: str, media: tuple[Attachment, ...]) -
     channel = bridge.channels.get(turn.share_id)
     engine = _engine(bridge, turn, channel)
     deadline = bridge.settings.reply.engine_deadline_seconds
-    question = Question(turn.id, turn.share_id, turn.chat_id, turn.user_id, text, deadline, media)
+    plain = Question(turn.id, turn.share_id, turn.chat_id, turn.user_id, text, deadline, media)
+    asked = with_memory(bridge, engine, plain)
     log.info("engine_called", turn_id=turn.id, engine=engine.name, trace_id=turn.trace_id)
     started = time.monotonic()
     with typing(bridge, channel, turn.user_id):
-        answer = engine.answer(question)
+        answer = engine.answer(asked.question)
     elapsed = time.monotonic() - started
     metrics.engine_seconds.labels(engine.name).observe(elapsed)
+    remember(bridge, engine, asked, answer)
     return answer, EngineCall(
         engine=engine.name,
         model=answer.model,

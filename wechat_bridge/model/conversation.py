@@ -15,8 +15,9 @@ class Conversation(BaseModel):
     ``flush_at`` is when its waiting messages become a turn, never later than ``flush_deadline``; None when none wait.
     ``ring_at`` is when the sweep rings for it. ``rev`` grows with each arrival. ``blocked`` says that messages wait
     behind an open turn, whose end makes them due. ``sends_left`` is the send budget of ``context_token``. Engines are
-    told nothing that was said before ``memory_from``. ``minute_count`` and ``day_count`` are the messages let in since
-    ``minute_from`` and ``day_from``. ``access`` is what was decided about the person.
+    told nothing that was said before ``memory_from``; the engine ``engine_name`` calls the conversation
+    ``engine_conversation``. ``minute_count`` and ``day_count`` are the messages let in since ``minute_from`` and
+    ``day_from``. ``access`` is what was decided about the person.
     """
 
     id: str
@@ -35,6 +36,8 @@ class Conversation(BaseModel):
     context_sent_at: datetime | None = None
     sends_left: int = 0
     memory_from: datetime | None = None
+    engine_name: str = ""
+    engine_conversation: str = ""
     minute_from: datetime | None = None
     minute_count: int = 0
     day_from: datetime | None = None

@@ -138,7 +138,14 @@ class ConversationStore:
     @ledger_call
     def forget_before(self, chat_id: str, moment: datetime) -> None:
         """Let engines know nothing of this conversation that was said before a moment."""
-        self.collection.update_one({"_id": chat_id}, {"$max": {"memory_from": moment}})
+        forgotten = {"engine_name": "", "engine_conversation": ""}
+        self.collection.update_one({"_id": chat_id}, {"$max": {"memory_from": moment}, "$set": forgotten})
+
+    @ledger_call
+    def name_for_engine(self, chat_id: str, engine: str, name: str, since: datetime | None) -> None:
+        """Keep an engine's own name for a conversation whose memory still begins at ``since``."""
+        changes = {"engine_name": engine, "engine_conversation": name}
+        self.collection.update_one({"_id": chat_id, "memory_from": since}, {"$set": changes})
 
     @ledger_call
     def take_send(self, chat_id: str, context_token: str) -> bool:

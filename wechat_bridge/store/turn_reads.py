@@ -39,6 +39,18 @@ class TurnReads:
         return next((chunk for chunk in chunks if chunk.message_id == message_id), None)
 
     @ledger_call
+    def rounds(self, chat_id: str, since: datetime, most: int) -> list[tuple[str, str]]:
+        """Return question and answer of the last turns of a conversation that were sent since a time, oldest first."""
+        query = {"chat_id": chat_id, "state": TurnState.SENT.value, "lane": Lane.TALK.value}
+        found = [
+            row
+            for row in self.collection.find(query, {"question": 1, "answer": 1, "times": 1})
+            if row["question"] and row["answer"] and row["times"][TurnState.QUEUED.value] >= since
+        ]
+        last = sorted(found, key=lambda row: row["times"][TurnState.QUEUED.value])[-most:] if most else []
+        return [(row["question"], row["answer"]) for row in last]
+
+    @ledger_call
     def busy_among(self, chat_ids: Iterable[str]) -> set[str]:
         """Return those of the conversations in which a question is open and not parked."""
         query = {"chat_id": {"$in": list(chat_ids)}, "open": True, "state": {"$ne": TurnState.PARKED.value}}
