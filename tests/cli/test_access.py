@@ -60,6 +60,7 @@ def test_persons_are_let_in_denied_and_forgotten_by_name(cli: Cli) -> None:
     assert listed(cli, "named")["persons"][0]["standing"] is None
 
 
+@pytest.mark.slow
 def test_a_code_is_approved(cli: Cli, wired: Wired) -> None:
     cli("channel", "add", "paired")
     has_written(wired, "paired")

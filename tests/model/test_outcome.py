@@ -38,6 +38,7 @@ HOPELESS = [
     errors.NotConfigured("x"),
     errors.ChannelExists("x"),
     errors.ChannelUnknown("x"),
+    errors.AccessRefused("x"),
     errors.AccountTaken("x"),
     errors.ChannelBusy("x"),
     errors.LoginFailed("x"),

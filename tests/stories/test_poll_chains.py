@@ -14,6 +14,7 @@ from wechat_bridge.flow.switch import switch
 pytestmark = pytest.mark.story
 
 
+@pytest.mark.slow
 def test_chains_of_a_killed_worker_are_back_within_twelve_seconds(system: System) -> None:
     system.start("poll", "poll2", threads=150)
     system.wait_alive(5)
