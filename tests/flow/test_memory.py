@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from tests.flow.delivering import queued
-from tests.support.variations import setting, using
+from tests.support.variations import failing, setting, using
 from tests.support.world import World
 from wechat_bridge.engines.base import Answer, Question
 from wechat_bridge.engines.echo import EchoEngine
+from wechat_bridge.errors import LedgerUnavailable
 from wechat_bridge.flow import turns
+from wechat_bridge.flow.unfinished import Unfinished
 from wechat_bridge.model.turn import Lane
 
 
@@ -89,6 +91,18 @@ def test_a_name_that_comes_after_clear_is_not_kept(world: World) -> None:
     talk(talking, "one")
     talk(talking, "two")
     assert engine.asked[1].engine_conversation == ""
+
+
+def test_a_ledger_that_refuses_the_name_costs_no_answer_and_gets_it_later(world: World) -> None:
+    engine = Remembering()
+    talking = using(setting(world, "reply", pacing_seconds=0.0), engines={"echo": engine}, unfinished=Unfinished())
+    away = failing(talking, "conversations", "name_for_engine", LedgerUnavailable("away"))
+    talk(away, "one")
+    assert [each.text for each in engine.asked] == ["one"], "asked once"
+    assert world.delivered() == ["answer 1"]
+    away.bridge.unfinished.work_off()
+    talk(talking, "two")
+    assert engine.asked[1].engine_conversation == "c1"
 
 
 def test_an_engine_that_needs_no_memory_is_told_nothing(world: World) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from wechat_bridge.engines.base import Answer, Engine, Question, Round
+from wechat_bridge.errors import LedgerUnavailable
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.store.ledger import LONG_AGO
 
@@ -44,8 +46,15 @@ def with_memory(bridge: Bridge, engine: Engine, question: Question) -> Rememberi
 
 
 def remember(bridge: Bridge, engine: Engine, asked: Remembering, answer: Answer) -> None:
-    """Keep the engine's own name for the conversation, unless the person has started anew meanwhile."""
-    if answer.engine_conversation and answer.engine_conversation != asked.question.engine_conversation:
-        bridge.conversations.name_for_engine(
-            asked.question.chat_id, engine.name, answer.engine_conversation, asked.since
-        )
+    """Keep the engine's own name for the conversation, unless the person has started anew meanwhile.
+
+    A ledger that refuses gets it later: the answer is there, and must not be asked for again because of a name.
+    """
+    name, chat_id = answer.engine_conversation, asked.question.chat_id
+    if not name or name == asked.question.engine_conversation:
+        return
+    step = partial(bridge.conversations.name_for_engine, chat_id, engine.name, name, asked.since)
+    try:
+        step()
+    except LedgerUnavailable:
+        bridge.unfinished.add(f"engine conversation {chat_id}", step)
