@@ -99,7 +99,7 @@ def test_a_broken_answer_may_pass(engine_http: EngineHttp, answer: bytes) -> Non
         exchange.cut()
 
     with ScriptedServer(script) as server:
-        error_of(engine_http, server.url, 5)
+        assert error_of(engine_http, server.url, 5)
 
 
 def test_a_connection_is_used_again_after_a_whole_answer_and_closed_after_half_a_one(engine_http: EngineHttp) -> None:

@@ -28,11 +28,11 @@ class DeadlinePassed(TimeoutError):
 
 
 class Deadline:
-    """When an exchange must be over, and how long the other side may be silent before."""
+    """When an exchange must be over, and how long the other side may be silent before: None, as long as it likes."""
 
-    def __init__(self, total_seconds: float, silence_seconds: float) -> None:
+    def __init__(self, total_seconds: float, silence_seconds: float | None = None) -> None:
         self.total_seconds = total_seconds
-        self.silence_seconds = silence_seconds
+        self.silence_seconds = total_seconds if silence_seconds is None else silence_seconds
         self._ends_at = time.monotonic() + total_seconds
 
     @property

@@ -28,9 +28,9 @@ class DifyEngine:
 
         Raises EngineUnavailable and EngineRefused.
         """
-        silence = self._settings.silence_seconds if self._settings.stream else question.deadline_seconds
-        deadline = Deadline(question.deadline_seconds, silence)
-        files = uploaded(self._server, self._key, question, deadline) if self._settings.files else []
+        settings = self._settings
+        deadline = Deadline(question.deadline_seconds, settings.silence_seconds if settings.stream else None)
+        files = uploaded(self._server, self._key, question, deadline) if settings.files else []
         collected = self._ask(question, files, question.engine_conversation, deadline)
         if collected is None:
             collected = self._ask(question, files, "", deadline)

@@ -41,8 +41,7 @@ class FastGptEngine:
     def answer(self, question: Question) -> Answer:
         """Return the whole answer. Raises EngineUnavailable and EngineRefused."""
         settings, failures = self._settings, self._server.failures
-        silence = settings.silence_seconds if settings.stream else question.deadline_seconds
-        deadline = Deadline(question.deadline_seconds, silence)
+        deadline = Deadline(question.deadline_seconds, settings.silence_seconds if settings.stream else None)
         collected = self._ask(question, question.turn_id, deadline)
         if collected is None:
             collected = self._ask(question, f"{question.turn_id}#{secrets.token_hex(8)}", deadline)

@@ -28,8 +28,7 @@ class OpenAiEngine:
     def answer(self, question: Question) -> Answer:
         """Return the whole answer. Raises EngineUnavailable and EngineRefused."""
         settings, failures = self._settings, self._server.failures
-        silence = settings.silence_seconds if settings.stream else question.deadline_seconds
-        deadline = Deadline(question.deadline_seconds, silence)
+        deadline = Deadline(question.deadline_seconds, settings.silence_seconds if settings.stream else None)
         with self._server.post("/chat/completions", self._body(question), self._headers(question), deadline) as reply:
             if reply.status != 200:
                 raise failures.of_status(reply.status, reply.detail(), reply.headers)

@@ -31,7 +31,7 @@ class WebhookEngine:
     def answer(self, question: Question) -> Answer:
         """Return the answer. Raises EngineUnavailable and EngineRefused."""
         body = json_body(turn_json(question, self._settings.most_media_bytes))
-        deadline = Deadline(question.deadline_seconds, question.deadline_seconds)
+        deadline = Deadline(question.deadline_seconds)
         with self._server.post("", body, self._headers(question, body), deadline) as reply:
             if reply.status == NOTHING_TO_SAY:
                 return answer_of(None, self._server.failures)
