@@ -31,17 +31,12 @@ class Stage:
 
     def say(self, text: str) -> None:
         """Everybody says the same on every channel."""
-        for world in self.worlds:
-            self.system.control.say(world.bot_id, world.user(), text)
+        self.system.say(self.worlds, text)
 
     def assert_heard(self, texts: list[str], seconds: float) -> None:
         """Everybody hears the answers to these texts, in order, each once."""
-        wait_until(
-            lambda: all(len(self.system.heard(world)) >= len(texts) for world in self.worlds),
-            seconds,
-            f"everybody hears {texts}; heard {[self.system.heard(world) for world in self.worlds]}",
-        )
-        assert [self.system.heard(world) for world in self.worlds] == [texts] * CHANNELS
+        assert len(self.worlds) == CHANNELS
+        self.system.assert_heard(self.worlds, texts, seconds)
 
     def cursors(self) -> list[str]:
         """The cursors as they are stored."""

@@ -28,20 +28,6 @@ class Outage:
         self.redis = redis_server
         self.mongo = mongo_server
 
-    def say(self, worlds: list[World], text: str) -> None:
-        """Everybody says the same on every channel."""
-        for world in worlds:
-            self.system.control.say(world.bot_id, world.user(), text)
-
-    def assert_heard(self, worlds: list[World], texts: list[str], seconds: float) -> None:
-        """Everybody hears the answers to these texts, in order, each once."""
-        wait_until(
-            lambda: all(len(self.system.heard(world)) >= len(texts) for world in worlds),
-            seconds,
-            f"everybody hears {texts}; heard {[self.system.heard(world) for world in worlds]}",
-        )
-        assert [self.system.heard(world) for world in worlds] == [texts] * len(worlds)
-
 
 @pytest.fixture(scope="module")
 def outage(tmp_path_factory: pytest.TempPathFactory, simulated_wechat: IlinkSimulatorProcess) -> Iterator[Outage]:
@@ -68,48 +54,48 @@ def worlds(outage: Outage) -> Iterator[list[World]]:
 
 
 def test_redis_stopped_for_fifteen_seconds(outage: Outage, worlds: list[World]) -> None:
-    outage.say(worlds, "before")
+    outage.system.say(worlds, "before")
     outage.redis.stop()
-    outage.say(worlds, "while away")
+    outage.system.say(worlds, "while away")
     _let_pass(15)
     outage.redis.start()
     back_at = time.time()
     wait_until(lambda: all(outage.system.polls_since(world, back_at) for world in worlds), 30, "all chains go on")
-    outage.say(worlds, "after")
-    outage.assert_heard(worlds, ["before", "while away", "after"], 60)
+    outage.system.say(worlds, "after")
+    outage.system.assert_heard(worlds, ["before", "while away", "after"], 60)
     assert outage.system.overlaps(worlds) == 0
 
 
 def test_redis_connections_cut_three_times_in_three_seconds(outage: Outage, worlds: list[World]) -> None:
     with redis.Redis.from_url(outage.redis.url) as client:
         for number in range(3):
-            outage.say(worlds, f"cut {number}")
+            outage.system.say(worlds, f"cut {number}")
             client.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
             _let_pass(1)
-    outage.say(worlds, "after")
-    outage.assert_heard(worlds, ["cut 0", "cut 1", "cut 2", "after"], 60)
+    outage.system.say(worlds, "after")
+    outage.system.assert_heard(worlds, ["cut 0", "cut 1", "cut 2", "after"], 60)
     assert outage.system.overlaps(worlds) == 0
 
 
 def test_mongodb_that_hangs_for_twelve_seconds(outage: Outage, worlds: list[World]) -> None:
     os.kill(outage.mongo.pid, signal.SIGSTOP)
     try:
-        outage.say(worlds, "while it hangs")
+        outage.system.say(worlds, "while it hangs")
         _let_pass(12)
     finally:
         os.kill(outage.mongo.pid, signal.SIGCONT)
-    outage.say(worlds, "after")
-    outage.assert_heard(worlds, ["while it hangs", "after"], 60)
+    outage.system.say(worlds, "after")
+    outage.system.assert_heard(worlds, ["while it hangs", "after"], 60)
 
 
 def test_mongodb_restarted(outage: Outage, worlds: list[World]) -> None:
-    outage.say(worlds, "before")
+    outage.system.say(worlds, "before")
     outage.mongo.stop()
-    outage.say(worlds, "while away")
+    outage.system.say(worlds, "while away")
     _let_pass(3)
     outage.mongo.start()
-    outage.say(worlds, "after")
-    outage.assert_heard(worlds, ["before", "while away", "after"], 60)
+    outage.system.say(worlds, "after")
+    outage.system.assert_heard(worlds, ["before", "while away", "after"], 60)
 
 
 def _let_pass(seconds: float) -> None:

@@ -30,11 +30,6 @@ class Stage:
         self.server = server
         self.proxy = proxy
 
-    def say(self, worlds: list[World], text: str) -> None:
-        """Everybody says the same on every channel."""
-        for world in worlds:
-            self.system.control.say(world.bot_id, world.user(), text)
-
     def restart_loading(self) -> None:
         """Redis restarts, and does not get ready."""
         self.proxy.be(Mood.LOADING)
@@ -44,15 +39,6 @@ class Stage:
     def lines(self) -> int:
         """How much all processes have written."""
         return sum(len(self.system.log_of(name).splitlines()) for name in self.system.processes)
-
-    def assert_heard(self, worlds: list[World], texts: list[str], seconds: float) -> None:
-        """Everybody hears the answers to these texts, in order, each once."""
-        wait_until(
-            lambda: all(len(self.system.heard(world)) >= len(texts) for world in worlds),
-            seconds,
-            f"everybody hears {texts}; heard {[self.system.heard(world) for world in worlds]}",
-        )
-        assert [self.system.heard(world) for world in worlds] == [texts] * len(worlds)
 
 
 @pytest.fixture(scope="module")
@@ -84,21 +70,23 @@ def test_loading_then_read_only_then_empty(stage: Stage, worlds: list[World]) ->
     pids = {name: process.pid for name, process in stage.system.processes.items()}
     lines = stage.lines()
     stage.restart_loading()
-    stage.say(worlds, "while it loads")
+    stage.system.say(worlds, "while it loads")
     _let_pass(UNUSABLE_SECONDS)
     assert stage.proxy.faults.refused > 0
     stage.proxy.be(Mood.WELL)
-    stage.assert_heard(worlds, ["while it loads"], WELL_WITHIN_SECONDS)
+    stage.system.assert_heard(worlds, ["while it loads"], WELL_WITHIN_SECONDS)
     refused = stage.proxy.faults.refused
     stage.proxy.be(Mood.READONLY)
-    stage.say(worlds, "while it is read only")
+    stage.system.say(worlds, "while it is read only")
     _let_pass(UNUSABLE_SECONDS)
     assert stage.proxy.faults.refused > refused
     stage.proxy.be(Mood.WELL)
     well_at = time.time()
     stage.system.wired.redis.flushall()
-    stage.say(worlds, "after the flush")
-    stage.assert_heard(worlds, ["while it loads", "while it is read only", "after the flush"], WELL_WITHIN_SECONDS)
+    stage.system.say(worlds, "after the flush")
+    stage.system.assert_heard(
+        worlds, ["while it loads", "while it is read only", "after the flush"], WELL_WITHIN_SECONDS
+    )
     wait_until(lambda: all(stage.system.polls_since(world, well_at) for world in worlds), 15, "all chains go on")
     assert stage.system.overlaps(worlds) == 0
     assert {name: process.pid for name, process in stage.system.processes.items() if process.alive} == pids

@@ -150,6 +150,7 @@ def test_a_login_goes_on_when_the_worker_that_follows_it_is_killed(system: Syste
     bot = system.control.confirm(qrcode_of(result), f"killed-{world.share_id}@im.wechat")
     system.start("ops", threads=8)
     wait_until(lambda: world.channel.account_id == bot["ilink_bot_id"], 60, "the login is complete")
+    assert world.channel.status == "online"
 
 
 def test_the_command_line_shows_a_login_that_workers_follow(system: System) -> None:

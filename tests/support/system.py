@@ -145,6 +145,20 @@ class System:
         """Return what a user heard, message by message, where turns merged several."""
         return [line for text in world.delivered(name) for line in text.split("\n")]
 
+    def say(self, worlds: list[World], text: str) -> None:
+        """Everybody says the same on every channel."""
+        for world in worlds:
+            self.control.say(world.bot_id, world.user(), text)
+
+    def assert_heard(self, worlds: list[World], texts: list[str], seconds: float) -> None:
+        """Everybody hears the answers to these texts within ``seconds``, in order, each once."""
+        wait_until(
+            lambda: all(len(self.heard(world)) >= len(texts) for world in worlds),
+            seconds,
+            f"everybody hears {texts}; heard {[self.heard(world) for world in worlds]}",
+        )
+        assert [self.heard(world) for world in worlds] == [texts] * len(worlds)
+
     def retire(self) -> None:
         """Let no channel made so far be polled any more, so that later stories have the machine to themselves."""
         channels = self.wired.bridge.channels.collection
