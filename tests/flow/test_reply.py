@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from tests.support.doorbells import taken
 from tests.support.together import together
-from tests.support.variations import engine, failing, process, setting, unanswered, using
+from tests.support.variations import Witness, engine, failing, process, setting, unanswered, using, wrapping
 from tests.support.world import World
 from wechat_bridge.errors import (
     BridgeError,
@@ -199,6 +200,21 @@ def test_a_process_that_is_not_seen_alive_claims_nothing(world: World) -> None:
     with pytest.raises(OwnerStale):
         reply.generate_reply(process(asking, "frozen", stale=True).bridge, turn.id)
     assert (world.turn(turn.id), scripted.asked) == (turn, [])
+
+
+def test_a_process_that_stood_still_while_it_read_the_conversation_does_not_ask(world: World) -> None:
+    asking, scripted = engine(world, "the answer")
+    turn = opened(asking)
+    witness = Witness("standing-still")
+
+    def read_slowly(chat_id: str, *rest: Any) -> Any:
+        witness.stale = True
+        return asking.bridge.conversations.get(chat_id, *rest)
+
+    slow = wrapping(using(asking, alive=witness), "conversations", "get", read_slowly)
+    reply.generate_reply(slow.bridge, turn.id)
+    assert scripted.asked == []
+    assert world.turn(turn.id).state is TurnState.QUEUED
 
 
 AWAY = LedgerUnavailable("away")

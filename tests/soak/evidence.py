@@ -34,7 +34,7 @@ class Evidence:
     turns: dict[str, Row]
     dead_letters: list[Row]
     acknowledged: dict[str, list[float]]
-    asked_again: list[str]
+    asked_again: list[Row]
     setbacks: dict[str, list[Row]]
     crashes: list[str]
     dropped: set[str]
@@ -81,19 +81,23 @@ def _acknowledged(lines: list[Row]) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {}
     for line in lines:
         if line["event"] == "chunk_sent":
-            at = datetime.fromisoformat(line["timestamp"]).timestamp()
-            found.setdefault(keys.client_id(line["turn_id"], line["number"]), []).append(at)
+            found.setdefault(keys.client_id(line["turn_id"], line["number"]), []).append(written_at(line))
     return found
 
 
-def _asked_again(lines: list[Row]) -> list[str]:
-    """Return the turns whose engine was asked after their answer had been stored."""
+def written_at(line: Row) -> float:
+    """Return the Unix time of a log line."""
+    return datetime.fromisoformat(line["timestamp"]).timestamp()
+
+
+def _asked_again(lines: list[Row]) -> list[Row]:
+    """Return the calls of an engine whose answer had been stored before."""
     stored: dict[str, str] = {}
     for line in lines:
         if line["event"] == "answer_stored":
             stored[line["turn_id"]] = min(line["timestamp"], stored.get(line["turn_id"], line["timestamp"]))
     called = [line for line in lines if line["event"] == "engine_called"]
-    return [line["turn_id"] for line in called if line["timestamp"] > stored.get(line["turn_id"], line["timestamp"])]
+    return [line for line in called if line["timestamp"] > stored.get(line["turn_id"], line["timestamp"])]
 
 
 def _setbacks(lines: list[Row]) -> dict[str, list[Row]]:

@@ -39,6 +39,10 @@ def inbox_row(said: Said, state: str = "done") -> Row:
     return {"_id": row_id, "state": state, "reason": "", "turn_id": turn_id, "received_at": NOW}
 
 
+def asked_again(at: float) -> Row:
+    return {"process": "reply-1", "turn_id": "turn-0", "timestamp": datetime.fromtimestamp(at, UTC).isoformat()}
+
+
 def turn(said: Said, **changes: Any) -> Row:
     fields = {"_id": f"turn-{said.message_id}", "message_ids": [f"channel:{said.message_id}"], "state": "sent"}
     counters: Row = {
@@ -116,7 +120,7 @@ def test_what_a_user_should_not_see(texts: list[str], complaint: str) -> None:
         ({"acknowledged": {"client-1": [9.0]}}, "sent again though known to be accepted: client-1"),
         ({"stats": {BOT: STATS | {"overlap_count": 1, "overlaps": ["here"]}}}, "two living polls 1 times"),
         ({"cursors": {BOT: [0, 3, 1]}}, "moved back 1 times, first from 3 to 1"),
-        ({"asked_again": ["turn-0"]}, "the engine was asked again for turn-0"),
+        ({"asked_again": [asked_again(500.0)]}, "the engine was asked again by reply-1"),
         ({"crashes": ["ops-1: KeyError"]}, "an error nobody expected, in ops-1: KeyError"),
     ],
 )
@@ -124,6 +128,16 @@ def test_what_should_not_be_left_behind(changes: dict[str, Any], complaint: str)
     [found] = violations(**changes)
 
     assert complaint in found
+
+
+def test_a_process_frozen_between_its_last_check_and_its_call_may_ask_again() -> None:
+    frozen = record()
+    frozen.injected.append(Injected("freeze reply", "reply-1", 487.0, 500.0))
+
+    verdict = judge(Plan(), frozen, evidence(asked_again=[asked_again(500.1)]))
+    assert (verdict.violations, sum(verdict.excused.values())) == ([], 1)
+    [found] = judge(Plan(), frozen, evidence(asked_again=[asked_again(502.0)])).violations
+    assert "asked again by reply-1" in found
 
 
 def test_a_kind_of_fault_that_did_not_happen_fails_the_run() -> None:

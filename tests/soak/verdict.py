@@ -7,14 +7,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from tests.soak.evidence import Evidence, Row, life
+from tests.soak.evidence import Evidence, Row, clock, life, turn_life, written_at
 from tests.soak.given_up import apology_ids, of_dead_turns
 from tests.soak.plan import SEND_FAULTS, Plan, all_kinds
-from tests.soak.record import Record, Said
+from tests.soak.record import Injected, Record, Said
 from wechat_bridge.model import keys
 
 HELD_SECONDS = 15.0
 """A poll worker may hold a batch so long before it is durable: as long as one try to reach MongoDB takes."""
+
+WAKE_SECONDS = 1.0
+"""A thread of a process that was frozen goes on within so long."""
 
 
 @dataclass
@@ -41,7 +44,7 @@ def judge(plan: Plan, record: Record, evidence: Evidence) -> Verdict:
     verdict.violations += record.complaints
     verdict.violations += [*_open_ends(record, evidence), *_of_sends(evidence), *_of_polls(evidence)]
     verdict.violations += [f"an error nobody expected, in {crash}" for crash in evidence.crashes]
-    verdict.violations += [f"the engine was asked again for {turn_id}" for turn_id in evidence.asked_again]
+    _judge_calls(record, evidence, verdict)
     verdict.violations += _of_scripts(plan, record)
     verdict.given_up_as_designed, given_up_too_soon = of_dead_turns(record, evidence)
     verdict.violations += given_up_too_soon
@@ -156,6 +159,23 @@ def _of_sends(evidence: Evidence) -> Iterator[str]:
         known = evidence.acknowledged.get(send["client_id"], [])
         if any(at < send["at"] for at in known):
             yield f"sent again though known to be accepted: {send['client_id']} {send['text']!r}"
+
+
+def _judge_calls(record: Record, evidence: Evidence, verdict: Verdict) -> None:
+    """An engine is not asked for an answer that is stored, but by a process frozen after its last check."""
+    for line in evidence.asked_again:
+        at, name = written_at(line), line["process"]
+        if any(_woke_up(fault, name, at) for fault in record.injected):
+            verdict.excused["engine asked again by a process frozen between its last check and its call"] += 1
+            continue
+        turn = evidence.turns.get(line["turn_id"])
+        known = turn_life(turn) if turn else line["turn_id"]
+        verdict.violations.append(f"the engine was asked again by {name} at {clock(at)}: {known}")
+
+
+def _woke_up(fault: Injected, name: str, at: float) -> bool:
+    is_of_process = fault.target == name and fault.kind.startswith("freeze")
+    return is_of_process and fault.ended is not None and -WAKE_SECONDS < at - fault.ended < WAKE_SECONDS
 
 
 def _of_scripts(plan: Plan, record: Record) -> Iterator[str]:

@@ -126,11 +126,11 @@ class Witness:
     def __init__(self, owner: str, dead: Sequence[str] = (), stale: bool = False) -> None:
         self.owner = owner
         self._dead = dead
-        self._stale = stale
+        self.stale = stale
 
     def check(self) -> None:
         """Raise OwnerStale if this process is not alive."""
-        if self._stale:
+        if self.stale:
             raise OwnerStale
 
     def dead_owners(self) -> Sequence[str]:

@@ -61,12 +61,12 @@ def _answer(bridge: Bridge, turn: Turn, rows: list[InboxRow]) -> tuple[Answer, E
 
 
 def _ask(bridge: Bridge, turn: Turn, text: str, media: tuple[Attachment, ...]) -> tuple[Answer, EngineCall]:
-    bridge.alive.check()
     channel = bridge.channels.get(turn.share_id)
     engine = _engine(bridge, turn, channel)
     deadline = bridge.settings.reply.engine_deadline_seconds
     plain = Question(turn.id, turn.share_id, turn.chat_id, turn.user_id, text, deadline, media)
     asked = with_memory(bridge, engine, plain)
+    bridge.alive.check()  # last of all: who stood still in the reads may have lost the turn to another process
     log.info("engine_called", turn_id=turn.id, engine=engine.name, trace_id=turn.trace_id)
     started = time.monotonic()
     with typing(bridge, channel, turn.user_id):
