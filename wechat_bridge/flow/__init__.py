@@ -11,7 +11,8 @@
     turns          merge the waiting messages of a conversation into one turn
     commands       do what a person tells the bridge itself
     media          fetch the pictures and files of a turn, before its engine is asked
-    reply          ask the engine, store the answer
+    reply          ask the engine
+    answer         store the answer as chunks, before anything is sent
     memory         what an engine is told of the conversation before
     typing         show the person that an answer is being worked on
     files          keep the files of an answer, and upload them just before they are sent

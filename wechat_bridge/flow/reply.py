@@ -1,4 +1,4 @@
-"""Ask the engine for the answer of a turn, and store it before anything is sent."""
+"""Ask the engine for the answer of a turn."""
 
 from __future__ import annotations
 
@@ -7,25 +7,20 @@ from functools import partial
 
 from wechat_bridge.engines.base import Answer, Attachment, Engine, Question
 from wechat_bridge.errors import BridgeError, NotConfigured
+from wechat_bridge.flow.answer import skip, store
 from wechat_bridge.flow.claim import claim_turn
-from wechat_bridge.flow.close import close_turn
 from wechat_bridge.flow.commands import run_command
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.failure import failed, or_later
-from wechat_bridge.flow.files import keep_files
 from wechat_bridge.flow.media import with_media
 from wechat_bridge.flow.memory import remember, with_memory
 from wechat_bridge.flow.quotes import with_quotes
-from wechat_bridge.flow.ring import ring_turn
 from wechat_bridge.flow.typing import typing
 from wechat_bridge.model.channel import Channel
-from wechat_bridge.model.characters import without_lone_surrogates
-from wechat_bridge.model.chunks import split
-from wechat_bridge.model.markdown import for_wechat
 from wechat_bridge.model.message import InboxRow, in_order
 from wechat_bridge.model.outcome import Done, Outcome
 from wechat_bridge.model.question import question_text
-from wechat_bridge.model.turn import EngineCall, Lane, Turn, TurnState, chunks_of
+from wechat_bridge.model.turn import EngineCall, Lane, Turn, TurnState
 from wechat_bridge.observe import metrics
 from wechat_bridge.observe.logging import logger
 
@@ -48,7 +43,7 @@ def generate_reply(bridge: Bridge, turn_id: str) -> Outcome:
         answered = _answer(bridge, turn, rows) if rows else None
     except BridgeError as error:
         return failed(bridge, turn, error)
-    later = partial(_store, bridge, turn, *answered) if answered else partial(_skip, bridge, turn, "already answered")
+    later = partial(store, bridge, turn, *answered) if answered else partial(skip, bridge, turn, "already answered")
     return or_later(bridge, f"answer {turn.id}", later)
 
 
@@ -81,6 +76,7 @@ def _ask(bridge: Bridge, turn: Turn, text: str, media: tuple[Attachment, ...]) -
         prompt_tokens=answer.prompt_tokens,
         completion_tokens=answer.completion_tokens,
         finish_reason=answer.finish_reason,
+        attempt=turn.generate_attempts,
     )
 
 
@@ -91,47 +87,3 @@ def _engine(bridge: Bridge, turn: Turn, channel: Channel | None) -> Engine:
         known = ", ".join(sorted(bridge.engines))
         raise NotConfigured(f"channel {turn.share_id} wants the engine {name!r}; there are: {known}")
     return engine
-
-
-def _store(bridge: Bridge, turn: Turn, answer: Answer, call: EngineCall) -> Outcome:
-    if not answer.text.strip() and not answer.files:
-        return _skip(bridge, turn, "the engine answered nothing")
-    media_ids, sentences = keep_files(bridge, turn, answer.files)
-    text = "\n".join(filter(None, [without_lone_surrogates(answer.text), *sentences]))
-    chunks = chunks_of(turn.id, _split(bridge, text, len(media_ids)), media_ids)
-    now = bridge.clock.now()
-    stored = bridge.turns.release(
-        turn,
-        TurnState.GENERATED,
-        next_attempt_at=now,
-        ring_at=bridge.clock.after(bridge.settings.sweep.ring_again_seconds),
-        question=turn.question,
-        answer=text,
-        engine_call=call.model_dump(),
-        chunks=[chunk.model_dump() for chunk in chunks],
-        error=None,
-        **{f"times.{TurnState.GENERATED.value}": now},
-    )
-    if stored:
-        turn.state = TurnState.GENERATED
-        log.info(
-            "answer_stored", turn_id=turn.id, chunks=len(chunks), elapsed_ms=call.elapsed_ms, trace_id=turn.trace_id
-        )
-        ring_turn(bridge, turn)
-    return Done()
-
-
-def _split(bridge: Bridge, text: str, files: int) -> list[str]:
-    """Cut the text so that the files behind it fit into the send budget, too."""
-    if not text.strip():
-        return []
-    reply = bridge.settings.reply
-    return split(for_wechat(text), reply.chunk_characters, reply.chunk_bytes, max(1, reply.sends_per_message - files))
-
-
-def _skip(bridge: Bridge, turn: Turn, reason: str) -> Outcome:
-    if bridge.turns.finish(turn, TurnState.SKIPPED, bridge.clock.now(), {"error": reason}):
-        turn.state, turn.error = TurnState.SKIPPED, reason
-        log.info("turn_skipped", turn_id=turn.id, reason=reason, trace_id=turn.trace_id)
-        close_turn(bridge, turn)
-    return Done()

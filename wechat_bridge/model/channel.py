@@ -38,6 +38,14 @@ class StatusReason(StrEnum):
     FAILURES = "failures"  # five failed polls within five minutes; probed until WeChat answers again
 
 
+class QueueMode(StrEnum):
+    """What becomes of messages that arrive while a turn of their conversation is open."""
+
+    COLLECT = "collect"  # they become one next turn
+    FOLLOWUP = "followup"  # each becomes a turn of its own, in order
+    INTERRUPT = "interrupt"  # the open turn ends unanswered at its next step, and the newest is answered
+
+
 class Account(BaseModel):
     """Credentials and address of one login, as a door needs them. Never logged."""
 
@@ -87,6 +95,7 @@ class Channel(BaseModel):
     send_blocked_until: datetime | None = None
     send_refusals: int = 0
     engine: str = "echo"
+    queue_mode: QueueMode = QueueMode.COLLECT
     access: AccessRules = Field(default_factory=AccessRules)
     settings: dict[str, Any] = Field(default_factory=dict)
     last_poll_at: datetime | None = None

@@ -73,7 +73,7 @@ class Chunk(BaseModel):
 
 
 class EngineCall(BaseModel):
-    """The record of the engine call that gave the answer."""
+    """The record of the engine call that gave the answer; ``attempt`` counts from 1, 0: not recorded."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -83,6 +83,7 @@ class EngineCall(BaseModel):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     finish_reason: str = ""
+    attempt: int = 0
 
 
 class Turn(BaseModel):
