@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from tests.benchmarks import backlog, demo, idle, latency, lost_replies, outage, recovery
+from tests.benchmarks import backlog, demo, idle, latency, lost_replies, outage, recovery, throughput
 
 COMMANDS = {
     "idle": idle,
     "latency": latency,
+    "throughput": throughput,
     "recovery": recovery,
     "lost-replies": lost_replies,
     "outage": outage,

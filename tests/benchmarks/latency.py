@@ -1,4 +1,4 @@
-"""From a message at the simulated WeChat to the engine's call, without debouncing, at a steady rate."""
+"""From a message at the simulated WeChat to the engine's call and the sent answer, without debouncing, at a rate."""
 
 from __future__ import annotations
 
@@ -15,8 +15,20 @@ from tests.benchmarks.accounts import add_channels, create_bots
 from tests.benchmarks.report import json_line, progress, spread_ms, table, wait
 from wechat_bridge.simulators.ilink import BotCredentials
 
-STEPS = ("available → stored", "stored → turn open", "turn open → reply task", "reply task → engine")
+STEPS = (
+    "available → stored",
+    "stored → turn open",
+    "turn open → reply task",
+    "reply task → engine",
+    "engine → answer stored",
+    "answer stored → delivery",
+    "delivery → accepted",
+)
+TO_ENGINE = 4
+"""So many of the steps lead to the engine."""
+
 WHOLE = "available → engine called"
+ADDED = "added by the bridge in all"
 WARM_SECONDS = 5.0
 LATEST_SECONDS = 45.0
 
@@ -40,6 +52,7 @@ def run(options: argparse.Namespace) -> None:
         readings = [usage.read(running.pids)]
         said = _say(running, bots, options.seconds, options.rate, "message")
         _wait_asked(running, said)
+        _wait_sent(running, said)
         readings.append(usage.read(running.pids))
         _print(options, len(said), _latencies(running), readings)
 
@@ -66,6 +79,13 @@ def _wait_asked(running: stage.Stage, said: list[str]) -> None:
     progress(f"the engine was asked {len(_calls(running).keys() & set(said))} of {len(said)}")
 
 
+def _wait_sent(running: stage.Stage, said: list[str]) -> None:
+    """Wait until WeChat has every answer, but not for ever."""
+    deadline = time.monotonic() + LATEST_SECONDS
+    while time.monotonic() < deadline and not {send["text"] for send in running.control.sends()} >= set(said):
+        time.sleep(0.5)
+
+
 def _calls(running: stage.Stage) -> dict[str, float]:
     """When the engine was asked what, in Unix seconds."""
     if not running.engine_log.exists():
@@ -81,20 +101,22 @@ def _latencies(running: stage.Stage) -> dict[str, list[float]]:
         row["message_ids"][0]: row["times"] for row in bridge.turns.collection.find({}, {"message_ids": 1, "times": 1})
     }
     calls = _calls(running)
-    found: dict[str, list[float]] = {name: [] for name in (*STEPS, WHOLE)}
+    found: dict[str, list[float]] = {name: [] for name in (*STEPS, WHOLE, ADDED)}
     for row in bridge.inbox.collection.find():
         text = row["items"][0]["text"]
-        if text.startswith("message ") and text in calls:
+        if text.startswith("message ") and text in calls and "sent" in turns[row["_id"]]:
             moments = _moments(row, turns[row["_id"]], calls[text])
             for name, (first, second) in zip(STEPS, pairwise(moments), strict=True):
                 found[name].append(second - first)
-            found[WHOLE].append(moments[-1] - moments[0])
+            found[WHOLE].append(moments[TO_ENGINE] - moments[0])
+            found[ADDED].append(moments[-1] - moments[0])
     return found
 
 
 def _moments(row: Mapping[str, Any], times: Mapping[str, datetime], engine_at: float) -> list[float]:
-    stamps: Iterable[datetime] = (row["sent_at"], row["received_at"], times["queued"], times["generating"])
-    return [*(stamp.timestamp() for stamp in stamps), engine_at]
+    before: Iterable[datetime] = (row["sent_at"], row["received_at"], times["queued"], times["generating"])
+    after: Iterable[datetime] = (times["generated"], times["delivering"], times["sent"])
+    return [*(stamp.timestamp() for stamp in before), engine_at, *(stamp.timestamp() for stamp in after)]
 
 
 def _print(
@@ -103,7 +125,7 @@ def _print(
     spreads = {name: spread_ms(values) for name, values in latencies.items()}
     asked = len(latencies[WHOLE])
     columns = ["step", "p50 ms", "p90 ms", "p99 ms", "max ms"]
-    title = f"{options.rate:g} messages a second on {options.channels} channels, debounce 0; asked {asked} of {said}"
+    title = f"{options.rate:g} messages a second on {options.channels} channels, debounce 0; answered {asked} of {said}"
     table(title, columns, [[name, *spread.values()] for name, spread in spreads.items()])
     shares = {name: round(usage.share(readings, name).percent, 2) for name in readings[0].cpu_seconds}
     seconds = readings[-1].at - readings[0].at
@@ -112,4 +134,4 @@ def _print(
     table(f"CPU (other programs: {others:.0f} % of a core)", ["process", "% of a core", "ms per message"], rows)
     given = {name: getattr(options, name) for name in ("channels", "rate", "polls_per_task", "env")}
     figures = {"steps": spreads, "cpu_percent": shares, "others_percent": others}
-    json_line("latency", **given, said=said, asked=asked, seconds=round(seconds, 1), **figures)
+    json_line("latency", **given, said=said, answered=asked, seconds=round(seconds, 1), **figures)
