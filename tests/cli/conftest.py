@@ -11,8 +11,10 @@ from typing import Protocol
 
 import pytest
 
+from tests.support import forked
 from tests.support.world import KEY
 
+MOST_SECONDS = 60
 COMMAND = [sys.executable, "-m", "wechat_bridge.cli.main"]
 
 
@@ -43,9 +45,11 @@ def runner(environment: Environment, cwd: Path) -> Cli:
     """Return a way to run commands in an environment, from a folder that has nothing to do with the bridge."""
 
     def run(*arguments: str, typed: str = "", **extra: str) -> subprocess.CompletedProcess[str]:
+        if "PYTHONPATH" not in extra:
+            return forked.run(arguments, typed, environment | extra, cwd, MOST_SECONDS)
         return subprocess.run(
             [*COMMAND, *arguments], input=typed, env=environment | extra, cwd=cwd, capture_output=True, text=True,
-            timeout=60, check=False,
+            timeout=MOST_SECONDS, check=False,
         )  # fmt: skip
 
     return run
