@@ -18,7 +18,7 @@ from wechat_bridge.simulators.ilink import IlinkOptions, IlinkSimulator
 from wechat_bridge.wiring import Wired, build
 
 # Settings of the surrounding shell would change what is tested; the two addresses are the documented exception.
-for name in [name for name in os.environ if name.startswith(("WECHAT_", "FLOWER_"))]:
+for name in [name for name in os.environ if name.startswith(("WECHAT_", "FLOWER_", "PUBLIC_"))]:
     del os.environ[name]
 
 _REDIS_DATABASES = 15

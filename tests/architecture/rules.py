@@ -93,7 +93,7 @@ def silent_members(source: Source) -> list[str]:
 
 def redis_prefixes(keys: Source) -> set[str]:
     """Return what the keys of ``store/redis_keys.py`` begin with, up to where a name is filled in."""
-    return {text for text in _literals(keys) if text.endswith(":") and " " not in text}
+    return {text for text in _literals(keys) if text.endswith(":") and " " not in text and text != ":"}
 
 
 def stray_redis_keys(source: Source, prefixes: Iterable[str]) -> list[str]:

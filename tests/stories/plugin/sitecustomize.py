@@ -15,15 +15,17 @@ VISIBLE_AGAIN_SECONDS = 5
 LOG_NAME = "STORY_RECEIVED_LOG"
 
 
-@signals.import_modules.connect(weak=False)
 def shorten(sender: Any, **_: Any) -> None:
     """Let Redis deliver again what a worker has not acknowledged within five seconds."""
     options = sender.conf.broker_transport_options
     sender.conf.broker_transport_options = {**options, "visibility_timeout": VISIBLE_AGAIN_SECONDS}
 
 
-@signals.task_received.connect(weak=False)
 def note(request: Any, **_: Any) -> None:
     """Note what this worker was given."""
     with Path(os.environ[LOG_NAME]).open("a", encoding="utf-8") as log:
         log.write(f"{request.id}\n")
+
+
+signals.import_modules.connect(shorten, weak=False)
+signals.task_received.connect(note, weak=False)
