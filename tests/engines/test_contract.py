@@ -6,25 +6,56 @@ import base64
 import socket
 import time
 import traceback
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 import requests
+from celery import Celery
 
-from tests.engines.asking import KEY, KINDS_TO_ASK, Kind, Maker, question
+from tests.engines.asking import KEY, KINDS_TO_ASK, SHOP, Kind, Maker, question
+from tests.engines.contract import DOES_NOT_APPLY, ECHO, applies
+from tests.support.own_worker import shop_worker
 from wechat_bridge.engines.base import Engine
 from wechat_bridge.engines.http import EngineHttp
 from wechat_bridge.errors import BridgeError, EngineRefused, EngineUnavailable
 from wechat_bridge.simulators.engine import EngineSimulator
+from wechat_bridge.tasks.engine_calls import CeleryCalls
 
 MANY = "好" * 4_000_000
 
 
-@pytest.fixture(params=KINDS_TO_ASK, ids=str)
-def kind(request: pytest.FixtureRequest) -> Kind:
-    found: Kind = request.param
-    return found
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Ask every engine to which the test applies; tasks need a worker in a process of its own."""
+    if "kind" in metafunc.fixturenames:
+        kinds = [kind for kind in KINDS_TO_ASK if applies(metafunc.function.__name__, kind.name)]
+        marks = {"task": [pytest.mark.slow]}
+        params = [pytest.param(kind, marks=marks.get(kind.name, []), id=str(kind)) for kind in kinds]
+        metafunc.parametrize("kind", params)
+
+
+@pytest.fixture(scope="module")
+def call_task(
+    running: EngineSimulator, urls: tuple[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[CeleryCalls]:
+    """Calls tasks of a running worker, which asks the simulated engine."""
+    app = Celery("bridge", set_as_current=False)
+    app.config_from_object("celeryconfig")
+    app.conf.broker_url = app.conf.result_backend = urls[0]
+    calls, asks = CeleryCalls(app), f"{running.base_url}/webhook"
+    with shop_worker(SHOP, tmp_path_factory.mktemp("shop"), urls[0], threads=16, SHOP_ASKS=asks):
+        Maker("", EngineHttp(1), calls).make("task").answer(question("are you there?", deadline_seconds=30))
+        yield calls
+    app.close()
+
+
+@pytest.fixture
+def maker(server: EngineSimulator, engine_http: EngineHttp, kind: Kind, request: pytest.FixtureRequest) -> Maker:
+    """Makes engines that ask the simulated one."""
+    call = request.getfixturevalue("call_task") if kind.name == "task" else None
+    server.clear()
+    return Maker(server.base_url, engine_http, call)
 
 
 @pytest.fixture
@@ -47,9 +78,13 @@ def test_the_answer_is_what_the_engine_said_and_the_engine_is_asked_once(
     assert "在吗" in server.calls[0].data.decode()
 
 
-def test_two_questions_in_a_row_use_one_connection_and_get_their_own_answers(
-    engine: Engine, server: EngineSimulator
-) -> None:
+def test_the_table_of_what_does_not_apply_names_tests_that_exist() -> None:
+    named = {*ECHO, *(test for tests in DOES_NOT_APPLY.values() for test in tests)}
+    assert named - set(globals()) == set()
+    assert set(DOES_NOT_APPLY) - {kind.name for kind in KINDS_TO_ASK} == set()
+
+
+def test_two_questions_in_a_row_get_their_own_answers(engine: Engine) -> None:
     assert [engine.answer(question(text, turn_id=text)).text for text in ("一", "二")] == ["一", "二"]
 
 
@@ -82,6 +117,20 @@ def test_an_answer_too_large_to_be_one_is_refused(engine: Engine, server: Engine
     error = failure(engine)
     assert isinstance(error, EngineRefused)
     assert "allowed" in str(error)
+
+
+def test_an_answer_that_a_content_filter_withheld_is_given_up(engine: Engine, server: EngineSimulator) -> None:
+    server.script(text="", finish_reason="content_filter")
+    error = failure(engine)
+    assert isinstance(error, EngineRefused)
+    assert "content filter" in str(error)
+
+
+def test_calls_of_tools_without_a_text_are_given_up(engine: Engine, server: EngineSimulator) -> None:
+    server.script(tool_calls=True)
+    error = failure(engine)
+    assert isinstance(error, EngineRefused)
+    assert "wants to call tools" in str(error)
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504, 529])
@@ -194,10 +243,7 @@ def test_an_engine_that_is_printed_shows_no_key(engine: Engine) -> None:
     assert KEY not in repr(known)
 
 
-def test_many_people_at_once_get_each_their_own_answer(
-    kind: Kind, server: EngineSimulator, engine_http: EngineHttp
-) -> None:
-    engine = Maker(server.base_url, engine_http).make(kind)
+def test_many_people_at_once_get_each_their_own_answer(engine: Engine, server: EngineSimulator) -> None:
     server.script(times=None, delay_seconds=0.05)
     people = [f"person {number}" for number in range(50)]
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from tests.channels.scripted_server import Exchange, ScriptedServer
 from tests.engines.asking import Kind, Maker, question
+from tests.engines.sent_media import medium, needs_link
 from wechat_bridge.engines.base import Attachment
 from wechat_bridge.errors import EngineRefused, EngineUnavailable
 from wechat_bridge.model.message import ItemKind
@@ -79,6 +83,37 @@ def test_files_are_uploaded_and_named(maker: Maker, server: EngineSimulator) -> 
     assert first.body["user"] == asking.body["user"]
     assert (first.data, second.data) == (b"png", b"txt")
     assert [file["type"] for file in asking.body["files"]] == ["image", "document"]
+
+
+def test_a_file_too_large_to_upload_goes_as_a_link(maker: Maker, server: EngineSimulator) -> None:
+    large = medium("video", "video/mp4", size=10**8, link="http://127.0.0.1:1/film")
+    engine = maker.make("dify", files=True)
+    engine.answer(question(media=(large, medium("file", "text/plain", size=10**8))))
+    by_link = {"type": "video", "transfer_method": "remote_url", "url": "http://127.0.0.1:1/film"}
+    assert [call.body["files"] for call in server.calls] == [[by_link]]
+    assert needs_link(engine, large)
+    assert not needs_link(engine, medium("image", "image/png"))
+    assert not needs_link(maker.make("dify"), large), "an app that takes no files misses nothing"
+
+
+@pytest.mark.parametrize(("status", "named"), [("413 Too Large", ["remote_url"]), ("415 Unsupported", [])])
+def test_a_file_that_dify_finds_too_large_goes_as_a_link_and_one_of_a_kind_it_does_not_know_not_at_all(
+    maker: Maker, status: str, named: list[str]
+) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def answer(exchange: Exchange) -> None:
+        if exchange.request.path.endswith("/files/upload"):
+            exchange.answer(b"{}", status)
+            return
+        asked.append(exchange.request.json())
+        exchange.answer_json({"event": "message", "answer": "ok", "conversation_id": "c"})
+
+    picture = Attachment(ItemKind.IMAGE, "image/png", 3, "", lambda: b"png", "http://127.0.0.1:1/p")
+    with ScriptedServer(answer) as other:
+        engine = maker.make(Kind("dify", False), other.url, files=True)
+        assert engine.answer(question(media=(picture,))).text == "ok"
+    assert [file["transfer_method"] for file in asked[0]["files"]] == named
 
 
 def test_an_app_that_takes_no_files_gets_none(maker: Maker, server: EngineSimulator) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
+from tests.store.test_media_links import NOW, links, media, token
 from wechat_bridge.engines.failures import Failures, error_text, retry_after
 from wechat_bridge.errors import EngineRefused, EngineUnavailable
 
@@ -48,6 +50,15 @@ def test_long_and_many_lined_errors_become_one_line() -> None:
 def test_keys_that_nobody_told_of_are_cut_out_too() -> None:
     text = str(Failures("e", "").refused("wrong key sk-abcdefgh**1234, use Bearer abcdef.ghijkl"))
     assert "abcdef" not in text
+
+
+def test_a_link_to_a_picture_that_an_engine_could_not_fetch_is_cut_out() -> None:
+    link = links().link_to(media(), NOW)
+    for said in (link, quote(link, safe="")):
+        text = str(Failures("e", "").of_status(400, f"cannot fetch {said}: 404"))
+        assert "gAAAA" not in text
+        assert "cannot fetch" in text
+        assert token(link)[6:] not in text
 
 
 @pytest.mark.parametrize(

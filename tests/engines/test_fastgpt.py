@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.engines.asking import Kind, Maker, question
+from tests.engines.sent_media import medium, needs_link
 from wechat_bridge.errors import EngineRefused, EngineUnavailable
 from wechat_bridge.simulators.engine import EngineSimulator
 
@@ -22,6 +23,33 @@ def test_conversation_turn_person_and_variables_go_along(maker: Maker, server: E
     assert body["customUid"] == "ann"
     assert (body["variables"], body["appId"]) == ({"shop": "小店"}, "app1")
     assert body["messages"] == [{"role": "user", "content": "在吗"}]
+
+
+def test_pictures_and_documents_go_along_as_links_and_the_rest_stays_a_marker(
+    maker: Maker, server: EngineSimulator
+) -> None:
+    media = (
+        medium("image", "image/jpeg", link="http://127.0.0.1:1/1"),
+        medium("file", "application/pdf", label="plan.pdf", link="http://127.0.0.1:1/2"),
+        medium("file", "image/png", label="sent as a file.png", link="http://127.0.0.1:1/3"),
+        medium("file", "application/zip", label="all.zip", link="http://127.0.0.1:1/4"),
+        medium("voice", "audio/silk", link="http://127.0.0.1:1/5"),
+        medium("video", "video/mp4", link="http://127.0.0.1:1/6"),
+    )
+    assert maker.make("fastgpt").answer(question("看[图片]", media=media)).text == "看[图片]"
+    [message] = server.calls[0].body["messages"]
+    assert message["content"] == [
+        {"type": "text", "text": "看[图片]"},
+        {"type": "image_url", "image_url": {"url": "http://127.0.0.1:1/1"}},
+        {"type": "file_url", "name": "plan.pdf", "url": "http://127.0.0.1:1/2"},
+        {"type": "image_url", "image_url": {"url": "http://127.0.0.1:1/3"}},
+    ]
+    assert [needs_link(maker.make("fastgpt"), each) for each in media] == [True] * 3 + [False] * 3
+
+
+def test_without_links_only_the_text_goes(maker: Maker, server: EngineSimulator) -> None:
+    maker.make("fastgpt").answer(question("看", media=(medium("image", "image/jpeg"),)))
+    assert server.calls[0].body["messages"] == [{"role": "user", "content": "看"}]
 
 
 def test_a_person_who_starts_anew_has_another_conversation(maker: Maker, server: EngineSimulator) -> None:

@@ -10,12 +10,14 @@ import pytest
 
 from tests.channels.scripted_server import Exchange, ScriptedServer
 from tests.engines.asking import KEY, Kind, Maker, question
+from tests.engines.sent_media import medium, needs_link
 from wechat_bridge.engines.base import Answer, Attachment, Round
 from wechat_bridge.errors import EngineRefused, EngineUnavailable, LedgerUnavailable
 from wechat_bridge.model.message import ItemKind
 from wechat_bridge.simulators.engine import EngineSimulator
 
 PICTURE = b"\x89PNG picture"
+GONE = "http://127.0.0.1:1/media"
 BOTH = pytest.mark.parametrize("kind", [Kind("openai", True), Kind("openai", False)], ids=str)
 
 
@@ -84,6 +86,37 @@ def test_a_model_that_sees_gets_pictures_as_they_are(maker: Maker, server: Engin
     assert text == {"type": "text", "text": "看[图片]"}
     url = f"data:image/png;base64,{base64.b64encode(PICTURE).decode()}"
     assert pictures == [{"type": "image_url", "image_url": {"url": url}}]
+
+
+def shown(server: EngineSimulator) -> list[str]:
+    """Where the pictures of the last question are, or what they are."""
+    content = asked(server)["messages"][-1]["content"]
+    return [part["image_url"]["url"] for part in content if part["type"] == "image_url"]
+
+
+def test_pictures_go_as_links_where_that_is_wanted_and_too_large_ones_always(
+    maker: Maker, server: EngineSimulator
+) -> None:
+    small, large = (medium("image", "image/png", size=size, link=f"{GONE}/{size}") for size in (3, 10**8))
+    maker.make("openai", vision=True, pictures="link").answer(question(media=(small, large)))
+    assert shown(server) == [small.link, large.link]
+    readable = Attachment(ItemKind.IMAGE, "image/png", 3, "", lambda: b"png", f"{GONE}/3")
+    maker.make("openai", vision=True).answer(question(media=(readable, large)))
+    assert shown(server) == [f"data:image/png;base64,{base64.b64encode(b'png').decode()}", large.link]
+
+
+def test_a_picture_that_only_a_link_could_show_stays_a_marker_without_one(
+    maker: Maker, server: EngineSimulator
+) -> None:
+    by_link = maker.make("openai", vision=True, pictures="link")
+    by_link.answer(question("[图片]", media=(medium("image", "image/png"),)))
+    assert asked(server)["messages"][-1]["content"] == "[图片]"
+    inline, blind = maker.make("openai", vision=True), maker.make("openai", pictures="link")
+    small, large = medium("image", "image/png"), medium("image", "image/png", size=10**8)
+    assert [needs_link(by_link, each) for each in (small, large)] == [True, True]
+    assert [needs_link(inline, each) for each in (small, large)] == [False, True]
+    assert not needs_link(blind, large), "a model that sees nothing misses nothing"
+    assert not needs_link(by_link, medium("file", "application/pdf")), "documents are markers anyhow"
 
 
 def test_a_model_that_does_not_see_gets_the_marker_and_no_picture_is_read(

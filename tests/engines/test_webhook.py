@@ -11,8 +11,11 @@ from typing import Any
 import pytest
 
 from tests.engines.asking import KEY, Maker, question
+from tests.engines.sent_media import medium, needs_link
 from wechat_bridge.engines.base import AnswerFile, Attachment, Round
+from wechat_bridge.engines.task import TaskEngine
 from wechat_bridge.errors import EngineRefused
+from wechat_bridge.model.engine import TaskEngineSettings
 from wechat_bridge.model.message import ItemKind
 from wechat_bridge.simulators.engine import EngineSimulator
 
@@ -31,7 +34,7 @@ def test_the_signature_is_that_of_time_and_body(maker: Maker, server: EngineSimu
 def test_the_turn_goes_out_as_json(maker: Maker, server: EngineSimulator) -> None:
     media = (
         Attachment(ItemKind.IMAGE, "image/png", 3, "", lambda: b"png"),
-        Attachment(ItemKind.FILE, "text/plain", 10**9, "large.txt", lambda: b""),
+        medium("file", "text/plain", size=10**9, label="large.txt", link="https://bridge.example.com/media/x"),
     )
     maker.make("webhook").answer(question("看", media=media, history=(Round("q", "a"),)))
     assert server.calls[0].body == {
@@ -42,10 +45,23 @@ def test_the_turn_goes_out_as_json(maker: Maker, server: EngineSimulator) -> Non
         "text": "看",
         "history": [{"question": "q", "answer": "a"}],
         "media": [
-            {"kind": "image", "mime": "image/png", "size": 3, "label": "", "data": base64.b64encode(b"png").decode()},
-            {"kind": "file", "mime": "text/plain", "size": 10**9, "label": "large.txt", "data": None},
+            {
+                "kind": "image", "mime": "image/png", "size": 3, "label": "",
+                "data": base64.b64encode(b"png").decode(), "url": None,
+            },
+            {
+                "kind": "file", "mime": "text/plain", "size": 10**9, "label": "large.txt",
+                "data": None, "url": "https://bridge.example.com/media/x",
+            },
         ],
-    }
+    }  # fmt: skip
+
+
+def test_what_is_too_large_to_go_along_needs_a_link(maker: Maker) -> None:
+    webhook = maker.make("webhook", most_media_bytes=100)
+    described = TaskEngineSettings(kind="task", task="shop.answer", queue="shop", most_media_bytes=100)
+    for engine in (webhook, TaskEngine("own", described, lambda *_: None)):
+        assert [needs_link(engine, medium("file", "text/plain", size=size)) for size in (100, 101)] == [False, True]
 
 
 def test_files_of_the_answer_are_sent_as_what_they_are(maker: Maker, server: EngineSimulator) -> None:

@@ -5,7 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.pictures import JPEG_HEAD, mp4, noise, pdf, png, silk
-from wechat_bridge.model.media import HEAD_BYTES, LONGEST_LABEL, file_name, inbound_id, is_image, label_of, mime_of
+from wechat_bridge.model.media import (
+    HEAD_BYTES,
+    LONGEST_LABEL,
+    extension_of,
+    file_name,
+    inbound_id,
+    is_image,
+    label_of,
+    mime_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -84,6 +93,20 @@ def test_a_picture_is_told_by_its_first_block() -> None:
 )
 def test_a_file_without_a_name_is_shown_with_one(label: str, mime: str, name: str) -> None:
     assert file_name(label, mime) == name
+
+
+@pytest.mark.parametrize(
+    ("label", "mime", "extension"),
+    [
+        ("plan.pdf", "application/pdf", "pdf"),
+        ("report.DOCX", "application/octet-stream", "docx"),
+        ("holiday.txt", "image/jpeg", "jpg"),
+        ("x.päge", "what/ever", "bin"),
+        ("pdf", "what/ever", "bin"),
+    ],
+)
+def test_an_extension_is_that_of_the_bytes_and_else_that_of_the_name(label: str, mime: str, extension: str) -> None:
+    assert extension_of(label, mime) == extension
 
 
 def test_two_parts_of_one_message_are_two_pieces_of_media() -> None:

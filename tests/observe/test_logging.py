@@ -5,12 +5,18 @@ from __future__ import annotations
 import io
 import logging as standard
 import sys
+from datetime import UTC, datetime
 
 import pytest
 import structlog
+from pydantic import SecretStr
 
 from tests.observe.conftest import Log
+from tests.support.world import KEY
+from wechat_bridge.model.media import Media
+from wechat_bridge.model.message import ItemKind
 from wechat_bridge.observe import logging
+from wechat_bridge.store.media_links import MediaLinks
 
 
 def fail(message: str) -> None:
@@ -45,6 +51,16 @@ def test_what_is_below_the_level_is_not_written(log: Log) -> None:
     standard.getLogger("pymongo.command").info("every single query")
     standard.getLogger("uvicorn.access").info("GET /livez")
     assert log.text() == ""
+
+
+def test_an_access_log_that_somebody_turned_on_shows_no_link_to_media(log: Log) -> None:
+    links = MediaLinks([SecretStr(KEY)], "https://bridge.example.com", 600)
+    media = Media(id="in:shop:1:0", turn_id="t", file_id="f", kind=ItemKind.IMAGE, at=datetime.now(UTC))
+    path = links.link_to(media, media.at).removeprefix("https://bridge.example.com")
+    standard.getLogger("uvicorn.access").warning('%s - "%s %s HTTP/%s" %d', "127.0.0.1:1", "GET", path, "1.1", 200)
+    (line,) = log.lines()
+    assert line["event"] == '127.0.0.1:1 - "GET /media/***?filename=file.bin HTTP/1.1" 200'
+    assert path[20:60] not in log.text()
 
 
 def test_a_traceback_stays_on_one_line_and_shows_no_password(log: Log) -> None:

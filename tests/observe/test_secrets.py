@@ -26,6 +26,8 @@ from wechat_bridge.observe.secrets import MASK, is_secret, masked, masked_text
         "redis://:hunter2@redis.example/0",
         "Incorrect API key provided: sk-hunter2hunter2hunter2",
         "api_key=hunter2, model=gpt",
+        f"GET /media/gAAAAABnhunter2{'x-_' * 30}== HTTP/1.1",
+        f"https%3A%2F%2Fx%2Fmedia%2FgAAAAABnhunter2{'x-_' * 30}%3D%3D%3Ffilename",
     ],
 )
 def test_secrets_in_a_text_are_masked(text: str) -> None:

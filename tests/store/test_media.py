@@ -16,7 +16,7 @@ from wechat_bridge.model import keys
 from wechat_bridge.model.media import Media, MediaState
 from wechat_bridge.model.message import ItemKind
 from wechat_bridge.store import ledger
-from wechat_bridge.store.blobs import Blobs, ChunkBlobs, FolderBlobs
+from wechat_bridge.store.blobs import CHUNK_BYTES, Blobs, ChunkBlobs, FolderBlobs
 from wechat_bridge.store.ledger import Document
 from wechat_bridge.store.media import MediaStore
 
@@ -62,6 +62,18 @@ def test_bytes_come_back_as_they_went_in(media: MediaStore, size: int) -> None:
     )
     assert media.get(stored.id) == stored
     assert media.read(stored) == noise(size)
+    pieces = list(media.pieces(stored))
+    assert b"".join(pieces) == noise(size)
+    assert all(0 < len(each) <= CHUNK_BYTES for each in pieces)
+
+
+def test_what_is_removed_while_it_is_being_read_piece_by_piece_ends_with_an_error(media: MediaStore) -> None:
+    stored = media.put(piece(), noise(2 * CHUNK_BYTES))
+    pieces = media.pieces(stored)
+    assert next(pieces) == noise(2 * CHUNK_BYTES)[:CHUNK_BYTES]
+    media.remove([stored.id])
+    with pytest.raises(MediaUnreadable, match=f"{CHUNK_BYTES} bytes of {2 * CHUNK_BYTES} are missing"):
+        next(pieces)
 
 
 def test_the_type_is_what_the_bytes_show_whatever_was_said(media: MediaStore) -> None:

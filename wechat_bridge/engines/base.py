@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from wechat_bridge.model.message import ItemKind
 
@@ -14,7 +14,9 @@ class Attachment:
     """Something a person sent besides text. ``read`` returns its bytes: ask for them only when they are needed.
 
     ``mime`` is what the bytes show, ``size`` counts them, ``label`` is the sender's name for a file or "".
-    ``read`` raises LedgerUnavailable (let it pass, the turn is tried again).
+    ``read`` raises LedgerUnavailable (let it pass, the turn is tried again). ``link`` is where the engine may fetch the
+    bytes itself, for ``media.link_seconds``; "" when the bridge has no public address. Whoever has a link can read what
+    is behind it, so treat it like a secret.
     """
 
     kind: ItemKind
@@ -22,6 +24,7 @@ class Attachment:
     size: int
     label: str
     read: Callable[[], bytes] = field(repr=False, compare=False)
+    link: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,8 @@ class Round:
 class Question:
     """One turn as an engine sees it. ``turn_id`` is the idempotency key; ``deadline_seconds`` bounds the whole call.
 
-    ``text`` has a marker for each of ``media``, and for what was sent but could not be read. ``history`` is for engines
+    ``text`` has a marker for each of ``media``, and for what was sent but could not be read; the marker also says where
+    the engine ``needs_link`` and there is none. ``history`` is for engines
     that remember nothing, oldest first. Engines that remember by a name of ours use ``chat_id`` and ``memory_id``,
     which changes when the person starts anew; those that give out a name of their own get the one of their last answer
     back as ``engine_conversation``.
@@ -90,4 +94,13 @@ class Engine(Protocol):
 
     def answer(self, question: Question) -> Answer:
         """Return the whole answer. Raises EngineUnavailable (may pass) and EngineRefused (will not)."""
+        ...
+
+
+@runtime_checkable
+class ReadsLinks(Protocol):
+    """An engine that takes some media by a link only."""
+
+    def needs_link(self, media: Attachment) -> bool:
+        """Whether this one is read by its link or not at all; without a link the question says that it is missing."""
         ...

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from wechat_bridge.engines.base import Answer, Question
+from wechat_bridge.engines.base import Answer, Attachment, Question
 from wechat_bridge.engines.deadline import Deadline
 from wechat_bridge.engines.dify_answer import Collected
-from wechat_bridge.engines.dify_files import uploaded, user_of
+from wechat_bridge.engines.dify_files import files_of, needs_link, user_of
 from wechat_bridge.engines.http import EngineHttp, EngineServer, Reply, bearer, json_body
 from wechat_bridge.engines.text import finished
 from wechat_bridge.model.engine import DifyEngineSettings
@@ -30,13 +30,17 @@ class DifyEngine:
         """
         settings = self._settings
         deadline = Deadline(question.deadline_seconds, settings.silence_seconds if settings.stream else None)
-        files = uploaded(self._server, self._key, question, deadline) if settings.files else []
+        files = files_of(self._server, self._key, question, deadline) if settings.files else []
         collected = self._ask(question, files, question.engine_conversation, deadline)
         if collected is None:
             collected = self._ask(question, files, "", deadline)
         if collected is None:
             raise self._server.failures.refused("404 without a conversation; check its address and settings")
         return finished(collected.answer(), self._server.failures)
+
+    def needs_link(self, media: Attachment) -> bool:
+        """Whether a file is read by its link or not at all."""
+        return self._settings.files and needs_link(media)
 
     def _ask(
         self, question: Question, files: list[dict[str, str]], conversation: str, deadline: Deadline

@@ -29,7 +29,10 @@ NO_MONEY = re.compile(r"insufficient[_ ]quota|insufficient[_ ]balance|provider_q
 PASSING_WORDS = re.compile(
     r"rate.?limit|overload|server_?error|internal|timeout|time out|unavailable|busy|too many", re.IGNORECASE
 )
-_LOOKS_LIKE_A_KEY = re.compile(r"(?i)\b(?:(?:sk|fastgpt|app)-[\w*-]{6,}|(?:bearer|basic)\s+[\w.~+/=@-]{6,})")
+_LOOKS_LIKE_A_KEY = re.compile(
+    r"(?i)\b(?:(?:sk|fastgpt|app)-[\w*-]{6,}|(?:bearer|basic)\s+[\w.~+/=@-]{6,})"
+    r"|gAAAA[\w-]{40,}={0,2}"  # the token of a link to media, which it could not fetch
+)
 
 
 class Failures:

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from wechat_bridge.engines.base import Answer, Question
+from wechat_bridge.engines.base import Answer, Attachment, Question
 from wechat_bridge.engines.deadline import Deadline
+from wechat_bridge.engines.fastgpt_messages import is_read, messages_of
 from wechat_bridge.engines.http import EngineHttp, EngineServer, Reply, bearer, json_body, said_by
 from wechat_bridge.engines.openai_answer import Collected
 from wechat_bridge.engines.text import finished
@@ -49,6 +50,10 @@ class FastGptEngine:
             raise failures.unavailable(ID_TAKEN)
         return finished(collected.answer(""), failures)
 
+    def needs_link(self, media: Attachment) -> bool:
+        """Whether a medium is read by its link: all that is read at all."""
+        return is_read(media)
+
     def _ask(self, question: Question, round_id: str, deadline: Deadline) -> Collected | None:
         """Return what was said, or None when an earlier attempt, whose answer never came, has used the id up."""
         body, headers = self._body(question, round_id), bearer(self._key)
@@ -65,7 +70,7 @@ class FastGptEngine:
         return json_body({
             "chatId": chat_id(question),
             "responseChatItemId": round_id,
-            "messages": [{"role": "user", "content": question.text}],
+            "messages": messages_of(question),
             "stream": settings.stream,
             "detail": settings.detail,
             "variables": settings.variables,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from wechat_bridge.engines.base import Answer, Question
+from wechat_bridge.engines.base import Answer, Attachment, Question
 from wechat_bridge.engines.deadline import Deadline
 from wechat_bridge.engines.http import EngineHttp, EngineServer, Reply, bearer, header_value, json_body
 from wechat_bridge.engines.openai_answer import Collected
-from wechat_bridge.engines.openai_messages import messages_of
+from wechat_bridge.engines.openai_messages import messages_of, needs_link
 from wechat_bridge.engines.text import finished
 from wechat_bridge.model.engine import OpenAiEngineSettings
 
@@ -34,6 +34,10 @@ class OpenAiEngine:
                 raise failures.of_status(reply.status, reply.detail(), reply.headers)
             collected = self._collect(reply)
         return finished(collected.answer(settings.model), failures)
+
+    def needs_link(self, media: Attachment) -> bool:
+        """Whether a picture is read by its link or not at all."""
+        return needs_link(self._settings, media)
 
     def _body(self, question: Question) -> bytes:
         settings = self._settings

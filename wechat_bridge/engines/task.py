@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from wechat_bridge.engines.base import Answer, Question
+from wechat_bridge.engines.base import Answer, Attachment, Question
 from wechat_bridge.engines.failures import Failures
 from wechat_bridge.engines.turn_json import answer_of, turn_json
 from wechat_bridge.errors import EngineRefused, EngineUnavailable
@@ -54,3 +54,7 @@ class TaskEngine:
         except EngineRefused as error:
             raise self._failures.refused(f"task {task}: {error}") from None
         return answer_of(value, self._failures, task)
+
+    def needs_link(self, media: Attachment) -> bool:
+        """Whether a medium is too large to go along as data."""
+        return media.size > self._settings.most_media_bytes

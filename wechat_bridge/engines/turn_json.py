@@ -3,7 +3,8 @@
 ::
 
     out  {"turn_id", "share_id", "chat_id", "user_id", "text", "history": [{"question", "answer"}],
-          "media": [{"kind", "mime", "size", "label", "data": base64, or null when it would be too much}]}
+          "media": [{"kind", "mime", "size", "label", "data": base64, or null when it would be too much,
+                     "url": where to fetch it for a time, or null without PUBLIC_BASE_URL}]}
     in   {"text" or "markdown": "...", "files": [{"label", "mime", "data": base64}]}, or {"skip": true}
 """
 
@@ -63,7 +64,14 @@ def answer_of(value: Any, failures: Failures, model: str = "") -> Answer:
 
 def _media(media: Attachment, fits: bool) -> dict[str, Any]:
     data = base64.b64encode(media.read()).decode() if fits else None
-    return {"kind": media.kind.value, "mime": media.mime, "size": media.size, "label": media.label, "data": data}
+    return {
+        "kind": media.kind.value,
+        "mime": media.mime,
+        "size": media.size,
+        "label": media.label,
+        "data": data,
+        "url": media.link or None,
+    }
 
 
 def _files(value: Mapping[str, Any], failures: Failures) -> tuple[AnswerFile, ...]:

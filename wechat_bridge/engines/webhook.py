@@ -7,7 +7,7 @@ import hmac
 import time
 from urllib.parse import parse_qsl, urlsplit
 
-from wechat_bridge.engines.base import Answer, Question
+from wechat_bridge.engines.base import Answer, Attachment, Question
 from wechat_bridge.engines.deadline import Deadline
 from wechat_bridge.engines.http import EngineHttp, EngineServer, header_value, json_body
 from wechat_bridge.engines.turn_json import answer_of, turn_json
@@ -38,6 +38,10 @@ class WebhookEngine:
             if reply.status != 200:
                 raise self._server.failures.of_status(reply.status, reply.detail(), reply.headers)
             return answer_of(reply.json(), self._server.failures)
+
+    def needs_link(self, media: Attachment) -> bool:
+        """Whether a medium is too large to go along as data."""
+        return media.size > self._settings.most_media_bytes
 
     def _headers(self, question: Question, body: bytes) -> dict[str, str]:
         timestamp = str(int(time.time()))

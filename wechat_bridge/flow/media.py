@@ -10,10 +10,11 @@ import time
 from functools import cached_property, partial
 
 from wechat_bridge.channels.base import MediaDoor
-from wechat_bridge.engines.base import Attachment
+from wechat_bridge.engines.base import Attachment, ReadsLinks
 from wechat_bridge.errors import EngineRefused, EngineUnavailable, MediaUnreadable, PlatformUnavailable
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.model import keys
+from wechat_bridge.model.channel import Channel
 from wechat_bridge.model.media import Media, MediaState, Problem, inbound_id
 from wechat_bridge.model.message import InboxRow, Item, ItemKind
 from wechat_bridge.model.turn import Turn
@@ -64,9 +65,23 @@ class Fetching:
         media = self._known(row, position) or self._new(row, position, item)
         if media.state is not MediaState.STORED:
             return item.model_copy(update={"problem": media.problem})
-        read = partial(self._bridge.media.read, media)
-        self.found.append(Attachment(media.kind, media.mime, media.size, media.label, read))
-        return item.model_copy(update={"text": self._spoken(media)})
+        attachment = self._attachment(media)
+        self.found.append(attachment)
+        spoken = self._spoken(media)
+        is_out_of_reach = not (attachment.link or spoken) and self._needs_link(attachment)
+        if is_out_of_reach:
+            log.warning("media_without_link", media_id=media.id, kind=media.kind.value,
+                        reason=f"set {self._bridge.media_links.missing}", trace_id=row.trace_id)  # fmt: skip
+        return item.model_copy(update={"text": spoken, "problem": str(Problem.NO_LINK) if is_out_of_reach else ""})
+
+    def _attachment(self, media: Media) -> Attachment:
+        bridge = self._bridge
+        link = bridge.media_links.link_to(media, bridge.clock.now())
+        return Attachment(media.kind, media.mime, media.size, media.label, partial(bridge.media.read, media), link)
+
+    def _needs_link(self, attachment: Attachment) -> bool:
+        engine = self._bridge.engines.get(self._channel.engine) if self._channel else None
+        return isinstance(engine, ReadsLinks) and engine.needs_link(attachment)
 
     def _known(self, row: InboxRow, position: int) -> Media | None:
         """Return what an earlier attempt of this turn came to; a replay tries anew what could not be had."""
@@ -127,8 +142,11 @@ class Fetching:
 
     @cached_property
     def _door(self) -> MediaDoor | None:
-        channel = self._bridge.channels.get(self._turn.share_id)
-        return self._bridge.media_doors.get(channel.kind) if channel else None
+        return self._bridge.media_doors.get(self._channel.kind) if self._channel else None
+
+    @cached_property
+    def _channel(self) -> Channel | None:
+        return self._bridge.channels.get(self._turn.share_id)
 
     def _spoken(self, media: Media) -> str:
         """Return what is said in a voice, where something installed can tell; it is asked once."""

@@ -42,6 +42,7 @@ class Problem(StrEnum):
     NOT_AVAILABLE = "下载失败"  # the server or the network failed in every try
     TOO_MANY = "附件过多"  # more of them in one turn than are fetched
     UNSUPPORTED = "此渠道不支持"  # the platform's door fetches no media
+    NO_LINK = "没有公开链接"  # the engine reads it by a link only: set PUBLIC_BASE_URL (and WECHAT_BRIDGE_SECRET_KEYS)
     EXPIRED = "内容已过期"  # the message is older than media and raw bodies are kept
 
 
@@ -157,6 +158,12 @@ def mime_of(head: bytes, label: str = "") -> str:
 def is_image(head: bytes) -> bool:
     """Whether these bytes begin like a picture."""
     return mime_of(head).startswith("image/")
+
+
+def extension_of(label: str, mime: str) -> str:
+    """Return the extension that tells people and programs the type: what the bytes show, else the label's."""
+    said = label.rpartition(".")[2].lower() if "." in label else ""
+    return _EXTENSIONS.get(mime) or (said if re.fullmatch("[a-z0-9]{1,8}", said) else "bin")
 
 
 def file_name(label: str, mime: str) -> str:

@@ -12,12 +12,13 @@ SECRET_PARTS = ("token", "password", "secret", "authorization", "api_key", "apik
 """A text whose name contains one of these is a secret."""
 
 _NAMED = re.compile(
-    r"""(?ix) ( (?: token | password | passwd | secret | api[_-]?key | aes[_-]?key ) ["']? \s* [=:] \s* ["']? )
-    [^\s"'&,;)}\]]+"""
+    r"""(?ix) ( (?: token | password | passwd | secret | api[_-]?key | aes[_-]?key | echostr ) ["']? \s* [=:] \s*
+    ["']? ) [^\s"'&,;)}\]]+"""
 )
 _SPOKEN = re.compile(r"(?i)\b(bearer|basic)\s+(?=\S*[\d=])[\w.~+/=@-]{6,}")  # "basic authentication" has no digit
 _IN_ADDRESS = re.compile(r"(://[^/\s:@]*:)[^/\s@]+@")
 _ENGINE_KEY = re.compile(r"\b(sk|fastgpt|app)-[\w-]{16,}")
+_SEALED = re.compile(r"gAAAA[\w-]{40,}(?:=|%3[dD]){0,2}")  # Fernet: links to media, stored credentials
 
 
 def is_secret(name: str) -> bool:
@@ -26,10 +27,14 @@ def is_secret(name: str) -> bool:
 
 
 def masked_text(text: str) -> str:
-    """Return the text without what looks like a secret: named values, bearer tokens, passwords in URLs, engine keys."""
+    """Return the text without what looks like a secret.
+
+    That is: named values, bearer tokens, passwords in URLs, engine keys, and what was sealed with the secret keys.
+    """
     text = _IN_ADDRESS.sub(rf"\1{MASK}@", text)
     text = _SPOKEN.sub(rf"\1 {MASK}", text)
     text = _ENGINE_KEY.sub(MASK, text)
+    text = _SEALED.sub(MASK, text)
     return _NAMED.sub(rf"\1{MASK}", text)
 
 

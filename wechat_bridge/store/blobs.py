@@ -54,6 +54,10 @@ class Blobs(Protocol):
         """Return all bytes; none where there are none."""
         ...
 
+    def piece(self, name: str, number: int) -> bytes:
+        """Return the bytes of one piece, counted from 0; none behind the last."""
+        ...
+
     def remove(self, name: str) -> None:
         """Remove what was written under a name, complete or not; nothing when there is nothing."""
         ...
@@ -122,6 +126,12 @@ class ChunkBlobs:
         return b"".join(row["data"] for row in self._collection.find({"files_id": name}).sort("n", ASCENDING))
 
     @ledger_call
+    def piece(self, name: str, number: int) -> bytes:
+        """Return the bytes of one piece, counted from 0; none behind the last."""
+        found = self._collection.find_one({"files_id": name, "n": number})
+        return found["data"] if found else b""
+
+    @ledger_call
     def remove(self, name: str) -> None:
         """Remove what was written under a name, complete or not."""
         self._collection.delete_many({"files_id": name})
@@ -182,6 +192,16 @@ class FolderBlobs:
         """Return all bytes; none where there are none."""
         place = self._folder / name
         return place.read_bytes() if place.exists() else b""
+
+    @_disk_call
+    def piece(self, name: str, number: int) -> bytes:
+        """Return the bytes of one piece, counted from 0; none behind the last."""
+        place = self._folder / name
+        if not place.exists():
+            return b""
+        with place.open("rb") as file:
+            file.seek(number * CHUNK_BYTES)
+            return file.read(CHUNK_BYTES)
 
     @_disk_call
     def remove(self, name: str) -> None:

@@ -7,8 +7,9 @@ nothing behind that nobody knows of.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
+from itertools import count
 
 from pymongo import ASCENDING, IndexModel
 from pymongo.database import Database
@@ -114,6 +115,19 @@ class MediaStore:
         if media.state is not MediaState.STORED or len(data) != media.size:
             raise MediaUnreadable(Problem.EXPIRED, f"{media.id}: {len(data)} bytes of {media.size} are left")
         return data
+
+    def pieces(self, media: Media) -> Iterator[bytes]:
+        """Yield the bytes piece by piece, each read when it is asked for; all of them are never in memory.
+
+        Raises MediaUnreadable when they are not there, or not as many as were stored.
+        """
+        left, numbers = media.size, count()
+        while left > 0:
+            piece = self._blobs.piece(media.file_id, next(numbers)) if media.state is MediaState.STORED else b""
+            if not piece:
+                raise MediaUnreadable(Problem.EXPIRED, f"{media.id}: {left} bytes of {media.size} are missing")
+            left -= len(piece)
+            yield piece
 
     @ledger_call
     def old(self, since: datetime, until: datetime) -> list[Document]:

@@ -1,8 +1,8 @@
 """A simulated reply engine that speaks OpenAI's, FastGPT's and Dify's dialects and that of a webhook.
 
-It answers with what it was asked, unless a script says otherwise, and records each call. `EngineSimulator` runs it in
-a thread; ``python -m wechat_bridge.simulators engine`` as a process, with `POST /control/script`, `GET /control/calls`
-and `POST /control/clear` beside it.
+It answers with what it was asked, unless a script says otherwise, records each call, and fetches what a question links
+to. `EngineSimulator` runs it in a thread; ``python -m wechat_bridge.simulators engine`` as a process, with
+`POST /control/script`, `GET /control/calls` and `POST /control/clear` beside it.
 """
 
 from __future__ import annotations

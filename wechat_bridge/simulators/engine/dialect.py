@@ -15,12 +15,13 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Asked:
-    """What a request asks."""
+    """What a request asks. `links` lead to pictures and documents that come with it."""
 
     text: str
     stream: bool = False
     conversation: str = ""
     detail: bool = False
+    links: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -75,3 +76,13 @@ def last_text(messages: Any) -> str:
     if isinstance(content, list):
         return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
     return content if isinstance(content, str) else ""
+
+
+def links_in(messages: Any) -> tuple[str, ...]:
+    """Return the links of the last message of a chat, to pictures and documents."""
+    last = messages[-1] if isinstance(messages, list) and messages else None
+    content = last.get("content") if isinstance(last, dict) else None
+    parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    pictures = [part["image_url"].get("url") for part in parts if isinstance(part.get("image_url"), dict)]
+    found = [*pictures, *(part.get("url") for part in parts if part.get("type") == "file_url")]
+    return tuple(link for link in found if isinstance(link, str) and link.startswith("http"))

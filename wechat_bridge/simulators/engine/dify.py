@@ -29,12 +29,15 @@ class DifyDialect:
             return self.failure(400, None, "query and user are required")
         if conversation and world.conversations.get(conversation) != user:
             return Refused(404, {"code": "not_found", "message": "Conversation Not Exists.", "status": 404})
-        if any(file.get("upload_file_id") not in world.uploads for file in body.get("files") or []):
+        files = body.get("files") or []
+        links = tuple(str(file.get("url")) for file in files if file.get("transfer_method") == "remote_url")
+        uploads = [file for file in files if file.get("transfer_method") != "remote_url"]
+        if any(file.get("upload_file_id") not in world.uploads for file in uploads):
             return self.failure(400, None, "invalid upload file")
         if not conversation:
             conversation = str(uuid.uuid4())
             world.conversations[conversation] = user
-        return Asked(query, stream=body.get("response_mode") == "streaming", conversation=conversation)
+        return Asked(query, body.get("response_mode") == "streaming", conversation=conversation, links=links)
 
     def whole(self, asked: Asked, reply: ScriptedReply) -> Json:
         """Return an answer."""

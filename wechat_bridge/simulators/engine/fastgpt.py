@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from wechat_bridge.simulators.engine.dialect import Asked, Json, Refused, event, last_text
+from wechat_bridge.simulators.engine.dialect import Asked, Json, Refused, event, last_text, links_in
 from wechat_bridge.simulators.engine.script import ScriptedReply
 from wechat_bridge.simulators.engine.world import RecordedCall, World
 
@@ -33,8 +33,8 @@ class FastGptDialect:
         if chat:
             world.busy.add(chat)
             world.rounds.add((chat, round_id))
-        stream, detail = body.get("stream") is True, body.get("detail") is True
-        return Asked(last_text(body.get("messages")), stream=stream, conversation=chat, detail=detail)
+        stream, detail, messages = body.get("stream") is True, body.get("detail") is True, body.get("messages")
+        return Asked(last_text(messages), stream, conversation=chat, detail=detail, links=links_in(messages))
 
     def whole(self, asked: Asked, reply: ScriptedReply) -> Json:
         """Return an answer; with detail and thoughts its content is a list."""

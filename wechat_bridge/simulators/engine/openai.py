@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from wechat_bridge.simulators.engine.dialect import Asked, Json, Refused, event, last_text
+from wechat_bridge.simulators.engine.dialect import Asked, Json, Refused, event, last_text, links_in
 from wechat_bridge.simulators.engine.script import ScriptedReply
 from wechat_bridge.simulators.engine.world import RecordedCall, World
 
@@ -25,7 +25,8 @@ class OpenAiDialect:
         """Return the last message's text."""
         if not isinstance(call.body.get("messages"), list) or not call.body.get("model"):
             return self.failure(400, None, "model and messages are required")
-        return Asked(last_text(call.body["messages"]), stream=call.body.get("stream") is True)
+        messages = call.body["messages"]
+        return Asked(last_text(messages), stream=call.body.get("stream") is True, links=links_in(messages))
 
     def whole(self, asked: Asked, reply: ScriptedReply) -> Json:
         """Return a chat.completion."""

@@ -13,6 +13,7 @@ from wechat_bridge.simulators.engine.control import add_control
 from wechat_bridge.simulators.engine.dialect import Asked, Dialect, Json, Refused, json_text
 from wechat_bridge.simulators.engine.dify import DifyDialect, upload
 from wechat_bridge.simulators.engine.fastgpt import FastGptDialect
+from wechat_bridge.simulators.engine.fetching import fetch_all
 from wechat_bridge.simulators.engine.openai import OpenAiDialect
 from wechat_bridge.simulators.engine.script import ScriptedReply
 from wechat_bridge.simulators.engine.webhook import WebhookDialect
@@ -51,6 +52,7 @@ async def _answer(world: World, dialect: Dialect, request: web.Request) -> web.S
     if isinstance(asked, Refused):
         return await _write(request, reply, _refusal(asked))
     try:
+        await fetch_all(world, asked.links)
         return await _write(request, reply, _good(dialect, asked, reply))
     finally:
         world.busy.discard(asked.conversation)

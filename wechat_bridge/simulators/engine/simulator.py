@@ -10,7 +10,7 @@ from aiohttp import web
 
 from wechat_bridge.simulators.engine.script import ScriptedReply
 from wechat_bridge.simulators.engine.server import application
-from wechat_bridge.simulators.engine.world import EngineOptions, RecordedCall, World
+from wechat_bridge.simulators.engine.world import EngineOptions, Fetched, RecordedCall, World
 
 HOST = "127.0.0.1"
 BACKLOG = 1_024
@@ -56,6 +56,11 @@ class EngineSimulator:
     def calls(self) -> list[RecordedCall]:
         """Everything that was asked since the last `clear`."""
         return self._world.calls
+
+    @property
+    def fetched(self) -> list[Fetched]:
+        """Everything that was fetched from links since the last `clear`."""
+        return self._world.fetched
 
     def script(self, reply: ScriptedReply | None = None, **fields: object) -> None:
         """Append a scripted reply: one that is given, or one of these fields."""

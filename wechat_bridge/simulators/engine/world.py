@@ -37,6 +37,17 @@ class RecordedCall:
         return {"dialect": self.dialect, "path": self.path, "headers": self.headers, "body": self.body}
 
 
+@dataclass(frozen=True)
+class Fetched:
+    """What came back for a link in a question; status 0 when nothing did. `promised` is the length its head told."""
+
+    link: str = field(repr=False)
+    status: int
+    headers: dict[str, str]
+    data: bytes = field(repr=False)
+    promised: str | None
+
+
 class World:
     """One server's state; safe from any thread."""
 
@@ -48,6 +59,7 @@ class World:
         self.uploads: dict[str, bytes] = {}
         self._script: deque[ScriptedReply] = deque()
         self._calls: list[RecordedCall] = []
+        self._fetched: list[Fetched] = []
         self._lock = threading.Lock()
 
     @property
@@ -60,6 +72,17 @@ class World:
         """Note a request."""
         with self._lock:
             self._calls.append(call)
+
+    @property
+    def fetched(self) -> list[Fetched]:
+        """Everything that was fetched from links so far."""
+        with self._lock:
+            return list(self._fetched)
+
+    def note_fetched(self, fetched: Fetched) -> None:
+        """Note what a link led to."""
+        with self._lock:
+            self._fetched.append(fetched)
 
     def add(self, reply: ScriptedReply) -> None:
         """Append to the script."""
@@ -84,5 +107,6 @@ class World:
         with self._lock:
             self._script.clear()
             self._calls.clear()
+            self._fetched.clear()
             for known in (self.conversations, self.rounds, self.busy, self.uploads):
                 known.clear()
