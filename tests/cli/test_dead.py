@@ -15,6 +15,7 @@ from tests.support.doorbells import taken
 from tests.support.variations import engine
 from tests.support.world import World
 from wechat_bridge.errors import EngineRefused
+from wechat_bridge.flow import access_admin as admin
 from wechat_bridge.flow import reply
 from wechat_bridge.flow.dead import record_dead_letter
 from wechat_bridge.model.dead_letter import DeadLetter
@@ -130,6 +131,16 @@ def test_many_are_replayed_at_the_rate_given_and_the_refused_are_named(cli: Cli,
     assert [found[turn.id][0] for turn in turns] == [True, False, True]
     assert "another turn of this conversation is open" in found[turns[1].id][1]
     assert listed(cli, world) == [turns[1].id]
+
+
+def test_a_turn_of_somebody_denied_since_is_replayed_only_by_force(cli: Cli, world: World) -> None:
+    turn = dead(world)
+    admin.deny(world.bridge, world.share_id, world.user(), "operator")
+    done = cli("dead", "replay", turn.id)
+    assert done.returncode == 1
+    assert "not answered any more (access: the person is denied)" in done.stdout.replace("\n", " ")
+    assert cli("dead", "replay", turn.id, "--force").returncode == 0
+    assert world.turn(turn.id).open
 
 
 def test_discarded_letters_wait_for_nobody(cli: Cli, world: World) -> None:

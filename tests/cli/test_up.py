@@ -21,6 +21,15 @@ from wechat_bridge.simulators.ilink import IlinkOptions, IlinkSimulator
 
 pytestmark = [pytest.mark.story, pytest.mark.slow]
 
+KEY = "sk-key-that-nobody-may-see"
+ENGINES = {
+    "WECHAT_BRIDGE_ENGINES": json.dumps(
+        {"away": {"kind": "openai", "base_url": "http://127.0.0.1:9/v1", "model": "m"}}
+    ),
+    "WECHAT_BRIDGE_ENGINES__AWAY__API_KEY": KEY,
+}
+"""What only the terminal of `up` was told."""
+
 PROCESSES = 8
 """Redis, MongoDB and the six of the Procfile."""
 
@@ -40,7 +49,7 @@ class Up:
         self.cli: Cli = runner(self.environment, folder)
         with self.output.open("w") as output:
             self.process = subprocess.Popen(
-                [*COMMAND, "up"], env=self.environment, cwd=folder, stdout=output, stderr=output
+                [*COMMAND, "up"], env=self.environment | ENGINES, cwd=folder, stdout=output, stderr=output
             )
 
     def wait_ready(self) -> None:
@@ -82,10 +91,19 @@ def test_it_is_healthy(up: Up) -> None:
     assert (done.returncode, report["ok"]) == (0, True), report
 
 
+def test_commands_in_another_terminal_know_its_engines_and_how_to_ask_them(up: Up) -> None:
+    assert up.cli("channel", "add", "asks", "--engine", "away").returncode == 0
+    done = up.cli("engine", "test", "asks", "你好")
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: engine away (http://127.0.0.1:9): ")
+    assert "refused" in done.stderr, "it was asked where the terminal of `up` says it is"
+    assert up.cli("channel", "remove", "asks").returncode == 0
+
+
 def test_no_secret_is_in_its_output_or_its_logs(up: Up) -> None:
     data = up.folder / "data"
     secrets = [(data / name).read_text().strip() for name in ("secret-keys", "flower-password")]
-    secrets.append(secrets[1].partition(":")[2])
+    secrets += [secrets[1].partition(":")[2], KEY]
     texts = [up.output.read_text(), *(path.read_text(errors="replace") for path in (data / "logs").iterdir())]
     command_lines = [Path(f"/proc/{pid}/cmdline").read_text() for pid in up.children()]
     assert len(texts) > PROCESSES

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from prometheus_client import REGISTRY
 
 from tests.flow.admitting import OPERATOR, age, is_refused, notice, person, told, under, wrote
 from tests.flow.delivering import queued
@@ -83,6 +84,14 @@ def test_who_is_denied_is_answered_no_command_and_their_question_in_work_is_drop
     assert is_refused(world, message, Reason.DENIED)
     assert world.bridge.turns.open_of(world.chat(), Lane.COMMAND) is None
     assert world.delivered() == []
+
+
+def test_refused_messages_are_counted_by_channel_and_reason(world: World) -> None:
+    wrote(under(world, Policy.ALLOWLIST), "hello", "hello?")
+    counted = REGISTRY.get_sample_value(
+        "wechat_bridge_messages_refused_total", {"channel": world.share_id, "reason": "not_listed"}
+    )
+    assert counted == 2
 
 
 def test_somebody_is_refused_while_somebody_else_is_answered(world: World) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from cryptography.fernet import Fernet
 
-from wechat_bridge.local.environment import for_commands, for_processes, own_secrets
+from wechat_bridge.local.environment import for_commands, for_others, for_processes, own_secrets
 from wechat_bridge.local.home import Home
 
 URLS = {"REDIS_URL": "redis://127.0.0.1:1/0", "MONGODB_URL": "mongodb://127.0.0.1:2"}
@@ -86,3 +86,58 @@ def test_without_a_running_up_only_the_key_is_found(home: Home) -> None:
 def test_a_key_of_the_shell_is_kept(running: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WECHAT_BRIDGE_SECRET_KEYS", "mine")
     assert "WECHAT_BRIDGE_SECRET_KEYS" not in for_commands(running)
+
+
+ENGINES = {
+    "WECHAT_BRIDGE_ENGINES": '{\n  "wise": {"kind": "openai", "model": "m"}\n}',
+    "WECHAT_BRIDGE_ENGINES__WISE__API_KEY": "sk-key=1",
+}
+
+
+@pytest.fixture
+def up(home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
+    """An `up` in whose terminal engines were described; the test is another terminal."""
+    own = {**ENGINES, "wechat_bridge_reply__apology": "sorry", "WECHAT_BRIDGE_START_WAIT_SECONDS": "90"}
+    with home.locked():
+        with monkeypatch.context() as shell:
+            for name, value in {**own, "HOME_OF": "nobody", "WECHAT_BRIDGE_DATA_DIR": "elsewhere"}.items():
+                shell.setenv(name, value)
+            home.publish(for_others(URLS))
+        yield home
+
+
+def test_a_command_finds_the_settings_of_the_running_up_with_the_keys_of_its_engines(up: Home) -> None:
+    assert for_commands(up) == {**URLS, **ENGINES, "wechat_bridge_reply__apology": "sorry"}
+
+
+def test_what_up_tells_is_for_its_user_alone(up: Home) -> None:
+    modes = {oct(path.stat().st_mode & 0o777) for path in up.run.iterdir() if "sk-key" in path.read_text()}
+    assert modes == {"0o600"}
+
+
+def test_a_setting_of_the_commands_own_stays(up: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WECHAT_BRIDGE_REPLY__APOLOGY", "mine")
+    assert for_commands(up) == {**URLS, **ENGINES}
+
+
+def test_engines_that_a_command_describes_are_not_mixed_with_those_of_up(
+    up: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WECHAT_BRIDGE_ENGINES__OTHER__KIND", "openai")
+    assert for_commands(up) == {**URLS, "wechat_bridge_reply__apology": "sorry"}
+
+
+def test_a_command_that_was_told_of_other_servers_gets_no_settings_either(
+    up: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REDIS_URL", "redis://elsewhere:6379/0")
+    assert for_commands(up) == {}
+
+
+def test_a_key_that_up_was_given_goes_before_the_one_in_the_folder(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    own_secrets(home)
+    with home.locked():
+        with monkeypatch.context() as shell:
+            shell.setenv("WECHAT_BRIDGE_SECRET_KEYS", "given")
+            home.publish(for_others(URLS))
+        assert for_commands(home)["WECHAT_BRIDGE_SECRET_KEYS"] == "given"

@@ -26,10 +26,15 @@ def _codes(big: BigLedger, name: str) -> Call:
     return lambda: big.access.waiting_codes(SHARE_ID, big.now)
 
 
+def _note_code(big: BigLedger, name: str) -> Call:
+    return lambda: big.access.note_code("channel-1", big.now)
+
+
 HOT: dict[str, Case] = {
     "access.gate": _gate,
     "access.settle": _settle,
     "access.waiting_codes": _codes,
+    "access.note_code": _note_code,
 }
 
 RARE = {

@@ -45,6 +45,7 @@ Since = Annotated[
 Limit = Annotated[int, typer.Option(min=1, help="At most so many, those that failed last first.")]
 Rate = Annotated[float, typer.Option(parser=_rate, metavar="N/s", help="At most so many a second.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only tell what would happen.")]
+Force = Annotated[bool, typer.Option("--force", help="Also of people who are not answered any more.")]
 Json = Annotated[bool, typer.Option("--json", help="Machine readable.")]
 
 
@@ -94,20 +95,22 @@ def replay(
     since: Since = None,
     limit: Limit = MOST,
     rate: Rate = 5.0,
+    force: Force = False,
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Try given-up turns again: those named, or those that the filters mean.
 
-    A stored answer goes on being sent; otherwise the engine is asked again. A turn that is open or completed, and one
-    of a conversation in which another turn is open, is refused. The exit code is 1 when any was refused.
+    A stored answer goes on being sent; otherwise the engine is asked again. A turn that is open or completed, one of a
+    conversation in which another turn is open, and one of a person who is not answered any more is refused. The exit
+    code is 1 when any was refused.
     """
     by = who()
 
     def act(bridge: Bridge) -> Callable[[str], str]:
         if dry_run:
-            return lambda each: f"{flow.look(bridge, each)}, if replayed"
-        return lambda each: flow.replay(bridge, each, by)
+            return lambda each: f"{flow.look(bridge, each, force=force)}, if replayed"
+        return lambda each: flow.replay(bridge, each, by, force=force)
 
     _in_bulk(ids or [], Filter(share_id or "", stage, error, since), limit, rate, as_json, act)
 

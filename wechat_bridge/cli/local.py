@@ -16,7 +16,7 @@ def up() -> None:
 
     Data, logs and the key of the stored credentials are in ~/.wechat-bridge (WECHAT_BRIDGE_DATA_DIR moves it). With
     REDIS_URL or MONGODB_URL set, those servers are used and none is started. Other commands, in another terminal, find
-    the servers of the running `up`.
+    the servers and the settings of the running `up`, engines included.
     """
     _load("up").run()
 

@@ -24,7 +24,8 @@ START_WAIT_SECONDS = "5"
 
 @contextmanager
 def connected(prepare: bool = True) -> Iterator[Wired]:
-    """Reach the servers of the environment, else those of the `up` that runs on the data folder; close afterwards.
+    """Reach the servers of the environment, else those of the `up` that runs on the data folder, with its settings;
+    close afterwards.
 
     With ``prepare`` the servers are waited for and indexes built: raises ServiceNotReachable, SettingsError,
     IndexNotBuilt and LedgerTooNew.

@@ -9,7 +9,7 @@ from wechat_bridge.cli.console import Reporter
 from wechat_bridge.cli.session import own_bridge
 from wechat_bridge.cli.signals import StopSignals
 from wechat_bridge.errors import SettingsError
-from wechat_bridge.local.environment import FLOWER_FILE, own_secrets
+from wechat_bridge.local.environment import FLOWER_FILE, for_others, own_secrets
 from wechat_bridge.local.home import Home
 from wechat_bridge.local.ports import is_free
 from wechat_bridge.local.ready import wait_ready
@@ -31,6 +31,7 @@ def run() -> None:
         try:
             with reporter.busy("starting"):
                 system.start()
+                home.publish(for_others(system.urls))
                 wait_until_ready(system, reporter, given.web_port)
             reporter.tell(_summary(home, given.web_port, flower))
             threading.Event().wait()

@@ -4,7 +4,7 @@
 
     data/       Redis and MongoDB
     logs/       one log per process
-    run/env     where the servers of the running ``up`` are reached
+    run/env     the running ``up``: where its servers are reached, and its settings, keys of engines among them
     run/lock    held while ``up`` runs
     secret-keys      Fernet key for the stored credentials; without it they cannot be read
     flower-password  user and password of the Flower page
@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -90,15 +91,15 @@ class Home:
             return False
 
     def publish(self, variables: Mapping[str, str]) -> None:
-        """Tell other commands how to reach the servers."""
-        _write_private(self._env, "".join(f"{name}={value}\n" for name, value in variables.items()))
+        """Tell other commands of this user how to reach the servers, and with which settings."""
+        _write_private(self._env, json.dumps(dict(variables), indent=2))
 
     def published(self) -> dict[str, str]:
         """Return what the running ``up`` told; empty when none runs, or when it has not got so far."""
         if not (self.in_use and self._env.exists()):
             return {}
-        rows = (line.partition("=") for line in self._env.read_text().splitlines())
-        return {name: value for name, _, value in rows}
+        told: dict[str, str] = json.loads(self._env.read_text())
+        return told
 
 
 def _write_private(path: Path, text: str) -> None:

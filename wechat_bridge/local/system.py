@@ -43,7 +43,6 @@ class System:
     def start(self) -> None:
         """Start everything; return when the servers answer. Raises NotConfigured, ServiceNotReachable, OSError."""
         self._supervisor.start()
-        self.home.publish(self.urls)
 
     def stop(self) -> None:
         """End everything that was started, within 15 s."""

@@ -14,20 +14,22 @@ from pymongo.database import Database
 
 from wechat_bridge.model import keys
 from wechat_bridge.model.access import CODE_LIFETIME, AccessRules, Told
+from wechat_bridge.model.channel import QueueMode
 from wechat_bridge.model.conversation import Conversation
 from wechat_bridge.model.message import InboxRow
 from wechat_bridge.model.turn import Turn, TurnState
 from wechat_bridge.store.ledger import LONG_AGO, Document, from_document, ledger_call
 
-RULES = {"access": 1, "owner_user_id": 1}
+RULES = {"access": 1, "owner_user_id": 1, "queue_mode": 1}
 
 
 @dataclass(frozen=True)
 class Gate:
-    """What a channel allows, and who scanned its code."""
+    """What a channel allows, who scanned its code, and what becomes of messages behind an open turn."""
 
     rules: AccessRules
     owner_user_id: str | None
+    queue_mode: QueueMode = QueueMode.COLLECT
 
 
 class AccessStore:
@@ -46,7 +48,7 @@ class AccessStore:
         if found is None:
             return None
         rules = from_document(AccessRules, self.channels, {"_id": share_id} | (found.get("access") or {}))
-        return Gate(rules, found.get("owner_user_id"))
+        return Gate(rules, found.get("owner_user_id"), QueueMode(found.get("queue_mode") or QueueMode.COLLECT))
 
     @ledger_call
     def set_rules(self, share_id: str, **changes: Any) -> bool:
@@ -101,6 +103,11 @@ class AccessStore:
         """Return the conversations of a channel whose pairing code waits for an operator."""
         found = self._decided(share_id, now - CODE_LIFETIME)
         return [each for each in found if each.access.has_code(now)]
+
+    @ledger_call
+    def note_code(self, share_id: str, until: datetime) -> None:
+        """Note on a channel until when a pairing code may wait, so that health asks for codes only where there are."""
+        self.channels.update_one({"_id": share_id}, {"$max": {"codes_until": until}})
 
     @ledger_call
     def decided(self, share_id: str) -> list[Conversation]:
