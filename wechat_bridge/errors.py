@@ -13,19 +13,30 @@
     │   ├── BrokerUnavailable    Redis
     │   ├── PlatformUnavailable  WeChat did not answer, or not as its protocol says
     │   ├── PlatformBusy         WeChat asked for a pause
+    │   │   └── QuotaUsedUp      an app's calls are used up until a minute, hour or day has ended
     │   ├── EngineUnavailable    the reply engine
     │   └── OwnerStale           this process has not proved to be alive lately
     ├── RefusedError             park: only somebody else can change the situation
     │   ├── SessionExpired       a login is needed
     │   ├── SendRefused          WeChat refused this send
-    │   └── SendBudgetExhausted  no sends left until the person writes again
+    │   ├── SendBudgetExhausted  no sends left until the person writes again
+    │   └── AppHeld              nothing of this app goes out until an operator has changed something at WeCom
+    │       ├── AddressNotTrusted  our address is not among its trusted ones; it carries the address
+    │       ├── CredentialRefused  its secret or corp id is wrong
+    │       └── PermissionMissing  the app may not do this
     └── PermanentError           give up: the same work will fail again
         ├── EngineRefused        the reply engine says no
         ├── NotConfigured        something the work needs is not set up
-        ├── ChannelExists / ChannelUnknown / ChannelBusy / AccountTaken / LoginFailed
+        ├── ChannelExists / ChannelUnknown / ChannelBusy / ChannelInvalid / AccountTaken / LoginFailed
         ├── DeadLetterUnknown / ReplayRefused
         ├── MediaUnreadable      a picture or file that came in; its turn says so and goes on
         ├── MediaRefused         WeChat takes a picture or file of ours by no means
+        │   └── MediaExpired     the id under which WeCom has it is not good any more
+        ├── RecipientRefused     this person cannot be reached; everybody else can
+        ├── ContentRefused       WeChat takes this message by no means
+        ├── CallbackRefused      a callback is answered with its ``status`` and forgotten
+        │   ├── CallbackForged     its signature, its time or its receiver is wrong
+        │   └── CallbackMalformed  it cannot be read
         ├── TurnGivenUp          raised by the base task, so that Celery records the failure
         ├── AccessRefused        an operator's decision about who may talk that cannot be had
         ├── NoticeRefused        a message that nobody asked for, where WeChat allows none
@@ -85,6 +96,10 @@ class PlatformBusy(TransientError):
     """WeChat asked for a pause."""
 
 
+class QuotaUsedUp(PlatformBusy):
+    """The calls an app may make are used up; everything of it waits until the window ends."""
+
+
 class EngineUnavailable(TransientError):
     """The reply engine did not answer, or failed in a way that may pass."""
 
@@ -125,6 +140,41 @@ class SendBudgetExhausted(RefusedError):
     reason = "send_budget"
 
 
+class AppHeld(RefusedError):
+    """WeCom refuses whatever this app does until somebody changes its configuration; the message says what.
+
+    ``code`` is WeCom's number for it.
+    """
+
+    reason = "app_held"
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class AddressNotTrusted(AppHeld):
+    """WeCom does not take calls from our address; ``address`` is the one to allow, "" when WeCom did not say."""
+
+    reason = "address_not_trusted"
+
+    def __init__(self, message: str, code: int, address: str) -> None:
+        super().__init__(message, code)
+        self.address = address
+
+
+class CredentialRefused(AppHeld):
+    """WeCom does not know the app's secret or corp id; the channel needs the right ones."""
+
+    reason = "credential_refused"
+
+
+class PermissionMissing(AppHeld):
+    """The app is disabled or lacks a permission; the message says what to look at."""
+
+    reason = "permission_missing"
+
+
 class PermanentError(BridgeError):
     """The same work will fail again; it is given up and kept as a dead letter."""
 
@@ -147,6 +197,10 @@ class ChannelUnknown(PermanentError):
 
 class AccountTaken(PermanentError):
     """The WeChat account is already online in another channel; the message names it."""
+
+
+class ChannelInvalid(PermanentError):
+    """A channel cannot be set up as given; the message says why and what to do."""
 
 
 class ChannelBusy(PermanentError):
@@ -178,6 +232,34 @@ class MediaUnreadable(PermanentError):
 
 class MediaRefused(PermanentError):
     """WeChat refuses a picture or file of ours; the message says what it said. The stored answer can be replayed."""
+
+
+class RecipientRefused(PermanentError):
+    """One person cannot be reached: gone, outside the app's visible range, or without a licence."""
+
+
+class ContentRefused(PermanentError):
+    """WeCom refuses a message for what is in it; sending it again would change nothing."""
+
+
+class CallbackRefused(PermanentError):
+    """A callback is not taken; ``status`` is the HTTP status it is answered with, and the sender is told no more."""
+
+    status = 400
+
+
+class CallbackForged(CallbackRefused):
+    """A callback is not from the platform, not for this app, or not from now; the message says which, for us only."""
+
+    status = 403
+
+
+class CallbackMalformed(CallbackRefused):
+    """A callback cannot be read: no XML as it should be, or nothing that our key decrypts."""
+
+
+class MediaExpired(MediaRefused):
+    """WeCom does not know a file by its id any more; ids are good for three days, for one corp and kind."""
 
 
 class AccessRefused(PermanentError):

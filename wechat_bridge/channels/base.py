@@ -30,22 +30,26 @@ class PollAnswer:
     suspect: bool = False
 
 
-class PollingDoor(Protocol):
-    """A platform whose messages are read by long polling."""
+@dataclass(frozen=True, slots=True)
+class SendLimits:
+    """What a platform takes: UTF-8 bytes of one text, and messages to one person; 0: no limit is known.
 
-    def poll(self, account: Account, cursor: str, hold_hint_seconds: float | None) -> PollAnswer:
-        """Wait for messages after ``cursor``. A read timeout is an empty answer.
+    What is beyond may be cut off or dropped without a word, so it is for us not to go there.
+    """
 
-        Raises PlatformUnavailable (transport, HTTP, bad JSON, API codes), SessionExpired, and PollCut when this process
-        itself ended the poll.
-        """
-        ...
+    text_bytes: int
+    per_minute: int = 0
+    per_hour: int = 0
+
+
+class SendingDoor(Protocol):
+    """A platform on which people can be written to."""
 
     def send_text(self, account: Account, user_id: str, text: str, client_id: str, context_token: str) -> str | None:
         """Send one text; return the platform's id for it, or None where the answer carried none.
 
-        Raises SendRefused, SessionExpired, PlatformBusy and PlatformUnavailable (outcome unknown: send it again with
-        the same ``client_id``).
+        Raises RefusedError (SendRefused, SessionExpired, AppHeld), RecipientRefused, ContentRefused, PlatformBusy and
+        PlatformUnavailable (outcome unknown: send it again with the same ``client_id``).
         """
         ...
 
@@ -53,6 +57,18 @@ class PollingDoor(Protocol):
         """Show a person that an answer is being worked on, or no longer; it fades by itself if not shown again.
 
         Raises PlatformUnavailable and SessionExpired; no answer depends on it.
+        """
+        ...
+
+
+class PollingDoor(SendingDoor, Protocol):
+    """A platform whose messages are read by long polling."""
+
+    def poll(self, account: Account, cursor: str, hold_hint_seconds: float | None) -> PollAnswer:
+        """Wait for messages after ``cursor``. A read timeout is an empty answer.
+
+        Raises PlatformUnavailable (transport, HTTP, bad JSON, API codes), SessionExpired, and PollCut when this process
+        itself ended the poll.
         """
         ...
 
@@ -95,5 +111,5 @@ class MediaDoor(Protocol):
     def send(
         self, account: Account, user_id: str, uploaded: Uploaded, client_id: str, context_token: str
     ) -> str | None:
-        """Show an uploaded file to a person; like ``PollingDoor.send_text``."""
+        """Show an uploaded file to a person; like ``SendingDoor.send_text``."""
         ...

@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import logging
 import time
@@ -96,6 +97,17 @@ class HttpClient:
         self._in_flight = InFlight()
         self._adapter = CuttableAdapter(pool_connections=_HOSTS_REMEMBERED, pool_maxsize=pool_maxsize)
         self._proxies: dict[str, dict[str, str]] = {}
+        self._proxy: dict[str, str] = {}
+
+    def through(self, proxy: str) -> HttpClient:
+        """Return a client that shares all with this one and goes through ``proxy``, whatever the environment says.
+
+        ``proxy`` is an ``http://`` or ``https://`` address, with name and password where it wants them; "": as this
+        client goes.
+        """
+        other = copy.copy(self)
+        other._proxy = {"http": proxy, "https": proxy} if proxy else self._proxy
+        return other
 
     def post_json(
         self,
@@ -197,6 +209,8 @@ class HttpClient:
         return HttpAnswer(response.status_code, b"".join(pieces), response.headers)
 
     def _proxies_of(self, url: str) -> dict[str, str]:
+        if self._proxy:
+            return self._proxy
         origin = "/".join(url.split("/", 3)[:3])
         found = self._proxies.get(origin)
         if found is None:

@@ -55,3 +55,36 @@ SPILLED = "spill"
 
 DEAD_SPILL = "spill-dead"
 """The hash of dead letters that could not be stored; lives until drained."""
+
+
+def engine_breaker(name: str) -> str:
+    """Return whether an engine fails, since when, and who tries it; lives a day after its last use."""
+    return f"engine:breaker:{name}"
+
+
+def engine_slots(name: str) -> str:
+    """Return who asks an engine that takes only so many at once, each until its lease ends; lives a day after use."""
+    return f"engine:slots:{name}"
+
+
+def engine_waiting(name: str) -> str:
+    """Return the turns that wait for an engine, by arrival; bounded, lives a day after its last use."""
+    return f"engine:waiting:{name}"
+
+
+def engine_failed(name: str) -> str:
+    """Return the turns on which an engine failed, by when; bounded, lives a day after its last use."""
+    return f"engine:failed:{name}"
+
+
+def wecom_token(corp_id: str, agent_id: str, mark: str) -> str:
+    """Return the access token of an app, and who asks for the next; ``mark`` tells secrets apart; lives a day.
+
+    With a new secret begins a new key, so what is known of the old one (a refusal, say) stands in nobody's way.
+    """
+    return f"wecom:token:{corp_id}:{agent_id}:{mark}"
+
+
+def wecom_media(corp_id: str, agent_id: str, mark: str) -> str:
+    """Return the media id that WeCom gave for a file, which ``mark`` names; lives as long as the id is good."""
+    return f"wecom:media:{corp_id}:{agent_id}:{mark}"
