@@ -10,6 +10,7 @@ from collections.abc import Sequence
 SIMULATORS = {
     "ilink": "wechat_bridge.simulators.ilink.command",
     "engine": "wechat_bridge.simulators.engine.command",
+    "wecom": "wechat_bridge.simulators.wecom.command",
 }
 
 
