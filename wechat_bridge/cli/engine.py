@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from wechat_bridge.cli.console import print_json, tell
+from wechat_bridge.cli.console import print_json, print_table, tell
+from wechat_bridge.cli.engine_view import COLUMNS, described
 from wechat_bridge.cli.session import connected, valid_share_id
 from wechat_bridge.engines.base import Answer, Engine, Question
 from wechat_bridge.errors import ChannelUnknown, NotConfigured
@@ -22,6 +23,20 @@ def engine() -> None:
     """Try the engines that answer."""
 
 
+@app.command("list")
+def show_all(as_json: Annotated[bool, typer.Option("--json", help="Machine readable.")] = False) -> None:
+    """Show the engines, how many ask them, how many wait, and which do not answer.
+
+    It knows the engines of the running `up`, else those of this command's environment.
+    """
+    with connected() as wired:
+        engines = described(wired.bridge)
+    if as_json:
+        print_json([engine.as_fields() for engine in engines])
+    else:
+        print_table(COLUMNS, [engine.as_row() for engine in engines])
+
+
 @app.command("test")
 def ask_once(
     share_id: Annotated[str, typer.Argument(parser=valid_share_id, metavar="SHARE_ID", help="The channel.")],
@@ -30,8 +45,8 @@ def ask_once(
 ) -> None:
     """Ask the engine of a channel once, without WeChat; print what came back and how long it took.
 
-    It is asked with this command's environment: give it the same settings as the workers. Nothing is stored here; an
-    engine that remembers by itself keeps it in a conversation of its own.
+    It is asked with the settings of the running `up`, else with those of this command's environment, which should then
+    be the workers'. Nothing is stored here; an engine that remembers by itself keeps it in a conversation of its own.
     """
     with connected() as wired:
         bridge = wired.bridge
@@ -55,7 +70,10 @@ def _engine_of(bridge: Bridge, share_id: str) -> Engine:
     engine = bridge.engines.get(channel.engine)
     if engine is None:
         known = ", ".join(sorted(bridge.engines))
-        raise NotConfigured(f"channel {share_id} wants the engine {channel.engine!r}; this command knows: {known}")
+        raise NotConfigured(
+            f"channel {share_id} wants the engine {channel.engine!r}; this command knows: {known}. "
+            "Give it the workers' settings (WECHAT_BRIDGE_ENGINES...)"
+        )
     return engine
 
 

@@ -73,7 +73,7 @@ def give_up(bridge: Bridge, turn: Turn, reason: str, error: BaseException | None
     """Write that a claimed turn is given up; False when the claim is not ours any more."""
     changes = _known(turn) | {
         "error": reason,
-        "failed_stage": STAGES.get(turn.state, turn.state.value),
+        "failed_stage": "check" if turn.unchecked else STAGES.get(turn.state, STAGES[TurnState.GENERATING]),
         "error_class": type(error).__name__ if error else "WorkerLost",
         "traceback": "".join(traceback.format_exception(error)) if error else "",
     }
@@ -87,6 +87,21 @@ def postpone(bridge: Bridge, turn: Turn, seconds: float) -> Outcome:
     attempts = turn.deliver_attempts - 1
     released = bridge.turns.release(turn, TurnState.GENERATED, due, ring_at, deliver_attempts=attempts)
     return RetryIn(seconds) if released else Done()
+
+
+def given_back(bridge: Bridge, turn: Turn, error: BridgeError) -> Outcome:
+    """Give an attempt back that failed because the engine is down: no attempt is counted, and the turn waits in the
+    engine's line. Raises LedgerUnavailable."""
+    log.info("turn_given_back", turn_id=turn.id, error=str(error), trace_id=turn.trace_id)
+
+    def release() -> Outcome:
+        ring_at = bridge.clock.after(bridge.settings.sweep.ring_most_seconds)  # the line rings, long before
+        attempts = turn.generate_attempts - 1
+        changes = {"error": str(error), "generate_attempts": attempts}
+        bridge.turns.release(turn, TurnState.QUEUED, bridge.clock.now(), ring_at, **changes)
+        return Done()
+
+    return or_later(bridge, f"failure {turn.id}", release)
 
 
 def _write(bridge: Bridge, turn: Turn, error: BridgeError, outcome: Outcome) -> bool:

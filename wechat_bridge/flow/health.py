@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, computed_field
 
-from wechat_bridge.flow import channel_checks, work_checks
+from wechat_bridge.flow import callback_checks, channel_checks, work_checks
 from wechat_bridge.flow.checks import Check
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.readings import Readings, read
@@ -41,9 +41,11 @@ def judge(readings: Readings, settings: Settings) -> HealthReport:
     if readings.ledger is not None:
         checks += work_checks.of_processes(readings.ledger)
         checks += channel_checks.of_channels(readings.ledger, settings)
+        checks += callback_checks.of_callbacks(readings.ledger)
         checks += work_checks.of_work(readings.ledger)
     if readings.broker is not None:
         checks += work_checks.of_queues(readings.broker, readings.ledger, settings)
+        checks += work_checks.of_engines(readings.broker)
     return HealthReport(checks=checks)
 
 

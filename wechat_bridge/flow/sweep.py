@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 
 from wechat_bridge.flow import letters, spill
 from wechat_bridge.flow.clock_back import ClockBack
 from wechat_bridge.flow.close import close_turn
 from wechat_bridge.flow.context import Bridge
+from wechat_bridge.flow.engine_watch import EngineWatch, spared
 from wechat_bridge.flow.failure import STAGES, give_up, retry_budget
 from wechat_bridge.flow.intake import make_due, ring_flush
 from wechat_bridge.flow.letter_watch import LetterWatch
@@ -37,6 +39,7 @@ class Sweeper:
         self._retention = Retention()
         self._clock_back = ClockBack()
         self._letter_watch = LetterWatch()
+        self._engine_watch = EngineWatch()
         self._running = threading.Lock()
 
     def sweep(self, bridge: Bridge) -> None:
@@ -48,7 +51,9 @@ class Sweeper:
                 self._looked_until = LONG_AGO
             spill.drain(bridge)
             letters.drain(bridge)
-            _turns(bridge)
+            dead = bridge.alive.dead_owners()
+            shut = self._engine_watch.look(bridge, dead, _room(bridge, "reply"))
+            _turns(bridge, dead, shut)
             _conversations(bridge)
             self._stuck_rows(bridge)
             ring_overdue_logins(bridge)
@@ -76,12 +81,11 @@ class Sweeper:
         self._looked_until = until
 
 
-def _turns(bridge: Bridge) -> None:
+def _turns(bridge: Bridge, dead: Sequence[str], shut: Collection[str]) -> None:
     room = min(_room(bridge, queue) for queue in ("reply", "deliver"))
     if room <= 0:
         return
-    dead = bridge.alive.dead_owners()
-    for turn in bridge.turns.overdue(bridge.clock.now(), dead, room):
+    for turn in spared(bridge, bridge.turns.overdue(bridge.clock.now(), dead, room), shut):
         if turn.state in TERMINAL:
             _finish_terminal(bridge, turn)
         elif turn.state in STAGES:

@@ -7,6 +7,7 @@ from wechat_bridge.flow.readings import BrokerReading, LedgerReading
 from wechat_bridge.flow.roles import POLL_QUEUE, ROLES, kinds_of
 from wechat_bridge.model.worker import Worker
 from wechat_bridge.settings import Settings
+from wechat_bridge.store.engine_gates import GateState
 
 LATE_SECONDS = 60.0
 """Work that has been due for so long is not being done: doorbells take milliseconds, a lost one 15 s."""
@@ -25,13 +26,31 @@ def of_processes(ledger: LedgerReading) -> list[Check]:
 
 def of_work(ledger: LedgerReading) -> list[Check]:
     """Judge whether waiting messages become turns and turns become answers, and show what waits for a person."""
-    return [_messages(ledger), _turns(ledger), _parked(ledger), _dead_letters(ledger)]
+    return [_messages(ledger), _turns(ledger), _parked(ledger), _pairing(ledger), _dead_letters(ledger)]
 
 
 def of_queues(broker: BrokerReading, ledger: LedgerReading | None, settings: Settings) -> list[Check]:
     """Judge the lengths of the queues, and whether messages wait outside the ledger."""
     channels = len(ledger.polled_channels) if ledger is not None else 0
     return [_queues(broker, channels, settings), _spill(broker)]
+
+
+def of_engines(broker: BrokerReading) -> list[Check]:
+    """Tell which engines do not answer, or answer fewer than ask; all others go on."""
+    return [_engine(gate) for gate in broker.gates if gate.is_shut or gate.waiting]
+
+
+def _engine(gate: GateState) -> Check:
+    wait = f"{gate.waiting} turns wait"
+    if gate.open_since is not None:
+        since = f"{gate.open_since:%Y-%m-%d %H:%M:%S} UTC"
+        detail = f"does not answer since {since}, {wait} and are answered when it is back; last error: {gate.reason}"
+    elif 0 < gate.limit <= gate.in_use:
+        detail = f"answers {gate.in_use} at once, as many as it may (max_concurrency), {wait}"
+    else:
+        detail = f"answers, {wait} and are let in one after the other"
+    is_ok = gate.open_since is None and not gate.waiting
+    return Check(name=f"engine_{gate.engine}", ok=is_ok, detail=f"{gate.engine} {detail}", warning=True)
 
 
 def _role(ledger: LedgerReading, kind: str) -> Check:
@@ -78,6 +97,13 @@ def _parked(ledger: LedgerReading) -> Check:
     reasons = [f"{count} because of {reason}" for reason, count in sorted(ledger.parked.items())]
     detail = f"{listed(reasons)}; each goes out when its person writes again or the channel is logged in"
     return Check(name="parked", ok=True, detail=detail if reasons else "no reply waits for a person")
+
+
+def _pairing(ledger: LedgerReading) -> Check:
+    """Who waits to be let in is no fault, and gets no answer until somebody looks."""
+    codes = [f"{share_id}: {count}" for share_id, count in sorted(ledger.pairing_codes.items()) if count]
+    detail = f"strangers wait with a code, {listed(codes)}. See who: wechat-bridge access list SHARE_ID"
+    return Check(name="pairing", ok=True, detail=detail if codes else "nobody waits to be let in")
 
 
 def _dead_letters(ledger: LedgerReading) -> Check:
