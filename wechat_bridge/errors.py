@@ -15,6 +15,7 @@
     │   ├── PlatformBusy         WeChat asked for a pause
     │   │   └── QuotaUsedUp      an app's calls are used up until a minute, hour or day has ended
     │   ├── EngineUnavailable    the reply engine
+    │   │   └── ConversationBusy   it still works on an earlier question of this conversation
     │   └── OwnerStale           this process has not proved to be alive lately
     ├── RefusedError             park: only somebody else can change the situation
     │   ├── SessionExpired       a login is needed
@@ -102,6 +103,10 @@ class QuotaUsedUp(PlatformBusy):
 
 class EngineUnavailable(TransientError):
     """The reply engine did not answer, or failed in a way that may pass."""
+
+
+class ConversationBusy(EngineUnavailable):
+    """The engine still works on an earlier question of this conversation; others may ask it all the same."""
 
 
 class OwnerStale(TransientError):

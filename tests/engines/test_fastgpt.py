@@ -9,7 +9,7 @@ import pytest
 
 from tests.engines.asking import Kind, Maker, question
 from tests.engines.sent_media import medium, needs_link
-from wechat_bridge.errors import EngineRefused, EngineUnavailable
+from wechat_bridge.errors import ConversationBusy, EngineRefused, EngineUnavailable
 from wechat_bridge.simulators.engine import EngineSimulator
 
 BOTH = pytest.mark.parametrize("kind", [Kind("fastgpt", True), Kind("fastgpt", False)], ids=str)
@@ -91,7 +91,7 @@ def test_a_conversation_that_is_still_being_answered_is_left_alone_for_a_while(
     deadline = threading.Event()
     while not server.calls:
         deadline.wait(0.01)
-    with pytest.raises(EngineUnavailable, match="409") as caught:
+    with pytest.raises(ConversationBusy, match="409") as caught:
         engine.answer(question())
     other.join()
     assert caught.value.retry_after_seconds == 5

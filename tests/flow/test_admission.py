@@ -12,7 +12,7 @@ from tests.support.doorbells import taken
 from tests.support.variations import failing, using
 from tests.support.world import World
 from wechat_bridge.engines.base import Answer, Question
-from wechat_bridge.errors import EngineRefused, EngineUnavailable, LedgerUnavailable
+from wechat_bridge.errors import ConversationBusy, EngineRefused, EngineUnavailable, LedgerUnavailable
 from wechat_bridge.flow import reply, turns
 from wechat_bridge.model.outcome import Done, GiveUp, RetryIn
 from wechat_bridge.model.turn import Lane, TurnState
@@ -153,6 +153,14 @@ def test_what_the_engine_refuses_and_what_fails_on_our_side_does_not_shut_the_ga
     for turn in gated.turns(*(f"p{number}" for number in range(8))):
         gated.generate(turn)
     assert len(gated.engine.asked) == 8
+    assert not gated.state.is_open
+
+
+def test_an_engine_that_is_busy_with_one_conversation_answers_all_others(world: World) -> None:
+    gated = Gated.create(world, *[ConversationBusy("409", retry_after_seconds=30.0)] * 4, "yes")
+    for turn in gated.turns(*(f"p{number}" for number in range(5))):
+        gated.generate(turn)
+    assert len(gated.engine.asked) == 5
     assert not gated.state.is_open
 
 

@@ -19,6 +19,7 @@ TRANSIENT = [
     errors.PlatformBusy("x"),
     errors.QuotaUsedUp("x"),
     errors.EngineUnavailable("x"),
+    errors.ConversationBusy("x"),
     errors.OwnerStale(),
     PollCut("x"),
 ]

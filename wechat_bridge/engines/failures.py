@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from wechat_bridge.errors import EngineRefused, EngineUnavailable
+from wechat_bridge.errors import ConversationBusy, EngineRefused, EngineUnavailable
 from wechat_bridge.model.characters import without_lone_surrogates
 
 MASK = "***"
@@ -45,6 +45,10 @@ class Failures:
     def unavailable(self, what: str, retry_after_seconds: float | None = None) -> EngineUnavailable:
         """Return the error for what may pass."""
         return EngineUnavailable(f"{self._who}: {self._shown(what)}", retry_after_seconds)
+
+    def busy(self, what: str, retry_after_seconds: float) -> ConversationBusy:
+        """Return the error for an engine that has not yet finished an earlier question of the same conversation."""
+        return ConversationBusy(f"{self._who}: {self._shown(what)}", retry_after_seconds)
 
     def refused(self, what: str) -> EngineRefused:
         """Return the error for what will not pass by itself."""

@@ -91,7 +91,7 @@ class FastGptEngine:
     ) -> EngineUnavailable | EngineRefused:
         said = f"{value.get('statusText') or ''} {value.get('message') or ''}".strip()
         if code == 409:
-            return self._server.failures.unavailable(f"409 {said}", BUSY_SECONDS)
+            return self._server.failures.busy(f"409 {said}", BUSY_SECONDS)
         status = code if code < 600 else 400  # its own codes (503002, 514000, ...) are about keys, apps and balance
         return self._server.failures.of_status(status, said if status == code else f"{code} {said}", headers)
 

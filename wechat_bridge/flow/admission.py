@@ -7,7 +7,13 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from wechat_bridge.engines.base import Answer, Engine, Question
-from wechat_bridge.errors import BrokerUnavailable, DocumentInvalid, EngineRefused, EngineUnavailable
+from wechat_bridge.errors import (
+    BrokerUnavailable,
+    ConversationBusy,
+    DocumentInvalid,
+    EngineRefused,
+    EngineUnavailable,
+)
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.model import keys
 from wechat_bridge.model.channel import Channel
@@ -38,6 +44,9 @@ class Entry:
         started = time.monotonic()
         try:
             answer = engine.answer(question)
+        except ConversationBusy:
+            self.leave()
+            raise
         except EngineUnavailable as error:
             self._failed(turn, error)
             raise
