@@ -21,6 +21,7 @@
     │   ├── SessionExpired       a login is needed
     │   ├── SendRefused          WeChat refused this send
     │   ├── SendBudgetExhausted  no sends left until the person writes again
+    │   ├── SessionNotOurs       a human serves the person, or their customer service session has ended
     │   └── AppHeld              nothing of this app goes out until an operator has changed something at WeCom
     │       ├── AddressNotTrusted  our address is not among its trusted ones; it carries the address
     │       ├── CredentialRefused  its secret or corp id is wrong
@@ -145,6 +146,12 @@ class SendBudgetExhausted(RefusedError):
     reason = "send_budget"
 
 
+class SessionNotOurs(RefusedError):
+    """A customer service session is with a human, waits for one, or has ended; a bot may not write into it now."""
+
+    reason = "session_not_ours"
+
+
 class AppHeld(RefusedError):
     """WeCom refuses whatever this app does until somebody changes its configuration; the message says what.
 
@@ -209,7 +216,7 @@ class ChannelInvalid(PermanentError):
 
 
 class ChannelBusy(PermanentError):
-    """A channel cannot be removed while replies are under way; the message says how many and what to do."""
+    """Something else goes on with a channel (replies under way, another change); the message says what to do."""
 
 
 class LoginFailed(PermanentError):

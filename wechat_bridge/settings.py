@@ -11,17 +11,18 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, BaseModel, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableSetting
 
 from wechat_bridge.errors import SettingsError
-from wechat_bridge.model.engine import EngineName, EngineSettings
+from wechat_bridge.model.engine import BreakerSettings, EngineName, EngineSettings
 from wechat_bridge.model.media import ORIGIN_PATTERN
 
 PREFIX = "WECHAT_BRIDGE_"
+PUBLIC_ADDRESS = r"https?://[^/@?#\s\\]+(/[^@?#\s\\]*)?"
 
 
 class PollSettings(BaseModel):
@@ -46,6 +47,9 @@ class DebounceSettings(BaseModel):
     idle_seconds: float = Field(default=1.0, ge=0, description="quiet time that ends a turn; 0: every answer is one")
     most_windows: int = Field(default=5, ge=1, description="latest deadline, in idle windows")
     most_messages: int = Field(default=20, ge=1, description="messages that end the wait")
+    most_waiting: int = Field(
+        default=100, ge=1, le=10_000, description="questions of one person that may wait behind a turn; more fail"
+    )
 
     @property
     def most_seconds(self) -> float:
@@ -62,6 +66,9 @@ class ReplySettings(BaseModel):
     sends_per_message: int = Field(default=10, ge=1, description="sends WeChat allows for one inbound message")
     context_lifetime_seconds: float = Field(default=86_400, gt=0, description="sends WeChat allows for so long")
     chunk_characters: int = Field(default=2_000, ge=16, description="longest chunk in characters")
+    chunk_mode: Literal["length", "newline"] = Field(
+        default="length", description="newline: every paragraph is a message of its own, where the send budget allows"
+    )
     chunk_bytes: int = Field(default=16_384, ge=64, description="longest chunk in UTF-8 bytes")
     pacing_seconds: float = Field(default=0.6, ge=0, description="least time between two sends of one account")
     most_releases: int = Field(default=3, ge=1, description="refused releases that make a parked turn a dead letter")
@@ -69,6 +76,10 @@ class ReplySettings(BaseModel):
     human_seconds: float = Field(default=3_600.0, gt=0, description="a human who took over answers for so long")
     apology: str = Field(
         default="抱歉，暂时无法回复，请稍后再试。", description="what a person reads when a turn is given up"
+    )
+    overflow_text: str = Field(
+        default="消息太多，后面的消息没有处理，请稍后再发。",
+        description="what a person reads, once, whose messages are too many to wait; empty: nothing",
     )
 
 
@@ -132,6 +143,10 @@ class MediaSettings(BaseModel):
         default="https://novac2c.cdn.weixin.qq.com/c2c", description="the CDN, where WeChat gives a parameter only"
     )
     folder: Path | None = Field(default=None, description="a folder instead of MongoDB, where one host runs everything")
+    link_seconds: int = Field(
+        default=3_600, ge=60, le=7 * 86_400,
+        description="how long an engine may read a link; engines look again at what stands earlier in a conversation",
+    )  # fmt: skip
 
     @field_validator("origins", mode="before")
     @classmethod
@@ -186,6 +201,11 @@ class Settings(BaseSettings):
     stop_grace_seconds: float = Field(default=60.0, gt=0, description="SIGTERM: open polls may end by themselves")
     start_wait_seconds: float = Field(default=30.0, gt=0, description="how long to wait for Redis and MongoDB at start")
     web_port: int = Field(default=8400, ge=1, le=65535)
+    public_base_url: str = Field(
+        default="",
+        validation_alias=AliasChoices("public_base_url", "PUBLIC_BASE_URL"),
+        description="where engines reach the web process, as in https://bridge.example.com; none: no links to media",
+    )
     log_format: str = Field(default="json", pattern="^(json|console)$")
     log_level: str = Field(default="INFO", pattern="^(DEBUG|INFO|WARNING|ERROR)$")
     poll: PollSettings = PollSettings()
@@ -197,6 +217,7 @@ class Settings(BaseSettings):
     inbox: InboxSettings = InboxSettings()
     dead_letters: DeadLetterSettings = DeadLetterSettings()
     media: MediaSettings = MediaSettings()
+    breaker: BreakerSettings = BreakerSettings()
     engines: dict[EngineName, EngineSettings] = Field(
         default_factory=dict, description="reply engines by name: one JSON object, or __NAME__FIELD for each value"
     )
@@ -205,6 +226,14 @@ class Settings(BaseSettings):
     @classmethod
     def _split_keys(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("public_base_url")
+    @classmethod
+    def _known_public_address(cls, value: str) -> str:
+        address = value.strip().rstrip("/")
+        if address and not re.fullmatch(PUBLIC_ADDRESS, address):
+            raise ValueError("should be an address like https://bridge.example.com, without user, ? or #")
+        return address
 
     @field_validator("redis_url")
     @classmethod
@@ -247,8 +276,16 @@ def _explain(row: Mapping[str, Any]) -> str:
     path = [str(part) for part in row["loc"]]
     if path[0] == "engines":
         path = [*path[:2], *path[3:]]  # the third names the kind, which is in no variable
-    name = path[0] if path[0].isupper() else PREFIX + "__".join(path).upper()
+    name = _variable(path)
     return f"{name}: {row['msg'].removeprefix('Value error, ')}. Set the environment variable {name} accordingly."
+
+
+def _variable(path: list[str]) -> str:
+    """Return the name of a setting in the environment; those that the field knows stand without the prefix."""
+    field = Settings.model_fields.get(path[0].lower())
+    if field is not None and isinstance(field.validation_alias, AliasChoices):
+        return str(field.validation_alias.choices[-1])
+    return PREFIX + "__".join(path).upper()
 
 
 def data_dir() -> Path:

@@ -12,7 +12,7 @@ from tests.architecture import rules
 from tests.architecture.source import Source, sources
 
 PACKAGE = "wechat_bridge"
-ALLOWED = {PACKAGE, "tests", "celeryconfig.py", "pyproject.toml", "Procfile", "docker", "README.md", "LICENSE"}
+ALLOWED = {PACKAGE, "tests", "celeryconfig.py", "pyproject.toml", "Procfile", "docker", "docs", "README.md", "LICENSE"}
 TEXT = {".py", ".toml", ".md", ".lua", ".yaml", ".yml", ".txt", ".html", ".css", ".js", ".json", ".sh", ""}
 
 

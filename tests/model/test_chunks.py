@@ -185,3 +185,72 @@ def test_a_piece_of_nothing_but_blanks_is_not_sent() -> None:
 def test_marks_in_running_text_are_no_fences() -> None:
     text = "```one line``` and " + "more words " * 12
     assert all("\n```" not in piece for piece in split(text, 50, 200, 10))
+
+
+# the label
+
+
+LABEL = "（AI 生成，仅供参考）"
+
+
+@settings(deadline=None)
+@given(texts, st.integers(16, 200), st.integers(64, 600), st.integers(1, 12), st.sampled_from([LABEL, "AI", "x" * 60]))
+def test_a_label_is_the_last_line_within_every_limit(
+    text: str, most_characters: int, most_bytes: int, most_chunks: int, label: str
+) -> None:
+    pieces = split(text, most_characters, most_bytes, most_chunks, label)
+    plain = split(text, most_characters, most_bytes, most_chunks)
+    if not plain:
+        assert pieces == []
+        return
+    assert len(pieces) <= most_chunks
+    assert all(0 < len(piece.encode()) <= most_bytes for piece in pieces)
+    shown = pieces[-1].rpartition("\n")[2]
+    assert shown == label or (shown and label.startswith(shown) and len(label.encode()) > min(most_characters, 60))
+    whole = "\n".join(pieces)
+    assert TOO_LONG in whole or most_chunks == 1 or bare(whole) == bare(f"{text}\n{shown}")
+
+
+@pytest.mark.parametrize("length", range(80, 102))
+def test_a_label_is_counted_in_the_limit_of_its_piece(length: int) -> None:
+    pieces = split("b" * length, 100, 400, 10, "AI made this")
+    assert all(len(piece) <= 100 for piece in pieces)
+    assert [piece.endswith("AI made this") for piece in pieces] == [False] * (len(pieces) - 1) + [True]
+    assert "".join(pieces).replace("\n\nAI made this", "") == "b" * length
+    assert len(pieces) == (1 if length <= 100 - len("\n\nAI made this") else 2)
+
+
+def test_a_label_survives_what_the_send_budget_cuts_off() -> None:
+    pieces = split("word " * 500, 40, 100, 3, LABEL)
+    assert len(pieces) == 3
+    assert pieces[-1] == f"{TOO_LONG}\n\n{LABEL}"
+    exact = split("b" * 297, 99, 99, 3, "AI")  # three full pieces: there is no room for a label but in place of the end
+    assert exact[-1] == f"{TOO_LONG}\n\nAI"
+
+
+def test_a_label_is_never_part_of_code() -> None:
+    closed, opened = split("```py\nx = 1\n```", 100, 400, 10, "AI"), split("```py\nx = 1", 100, 400, 10, "AI")
+    assert closed == opened == ["```py\nx = 1\n```\n\nAI"]
+
+
+def test_nothing_is_not_labelled() -> None:
+    assert split(" \n ", 100, 400, 10, LABEL) == []
+
+
+def test_by_paragraph_only_blank_lines_part_pieces() -> None:
+    code = "```python\nfirst = 1\n\nsecond = 2\n```"
+    text = f"One line\nand another.\n\n\n{code}\n \nThe end."
+    assert split(text, 4_000, 16_384, 10, by_paragraph=True) == ["One line\nand another.", code, "The end."]
+    assert split(text, 4_000, 16_384, 10) == [text]
+
+
+def test_by_paragraph_one_that_is_too_long_is_cut_and_the_label_is_below_the_last() -> None:
+    pieces = split(f"short\n\n{'word ' * 30}\n\nend", 100, 400, 10, "AI", by_paragraph=True)
+    assert [pieces[0], pieces[-1]] == ["short", "end\n\nAI"]
+    assert " ".join(pieces[1:-1]).split() == ["word"] * 30
+    assert all(len(piece) <= 100 for piece in pieces)
+
+
+def test_by_paragraph_more_than_may_be_sent_are_packed() -> None:
+    text = "\n\n".join(f"paragraph {number}" for number in range(12))
+    assert split(text, 4_000, 16_384, 10, by_paragraph=True) == [text]

@@ -28,6 +28,7 @@ REFUSED = [
     (errors.SessionExpired("x"), "login_needed"),
     (errors.SendRefused(-2, ""), "send_refused"),
     (errors.SendBudgetExhausted("x"), "send_budget"),
+    (errors.SessionNotOurs("x"), "session_not_ours"),
     (errors.AppHeld("x", 45031), "app_held"),
     (errors.AddressNotTrusted("x", 60020, "192.0.2.7"), "address_not_trusted"),
     (errors.CredentialRefused("x", 40001), "credential_refused"),

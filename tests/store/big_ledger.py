@@ -18,6 +18,7 @@ from wechat_bridge.model.dead_letter import DeadLetter
 from wechat_bridge.model.media import Media, MediaState
 from wechat_bridge.model.message import InboundMessage, InboxRow, InboxState, Item, ItemKind, inbox_row
 from wechat_bridge.model.turn import Turn
+from wechat_bridge.model.wecom_kf import Service
 from wechat_bridge.model.worker import Worker
 from wechat_bridge.store import ledger, schema
 from wechat_bridge.store.access import AccessStore
@@ -26,7 +27,9 @@ from wechat_bridge.store.blobs import ChunkBlobs
 from wechat_bridge.store.channels import ChannelStore
 from wechat_bridge.store.clock import LedgerClock
 from wechat_bridge.store.conversations import ConversationStore
+from wechat_bridge.store.customer_service import CustomerServiceStore
 from wechat_bridge.store.dead_letters import DeadLetterStore
+from wechat_bridge.store.holds import HoldStore
 from wechat_bridge.store.inbox import InboxStore
 from wechat_bridge.store.ledger import Document, to_document
 from wechat_bridge.store.media import MediaStore
@@ -50,11 +53,13 @@ class BigLedger:
     client: MongoClient[Document]
     channels: ChannelStore
     accounts: AccountStore
+    holds: HoldStore
     access: AccessStore
     inbox: InboxStore
     conversations: ConversationStore
     turns: TurnStore
     dead_letters: DeadLetterStore
+    services: CustomerServiceStore
     workers: WorkerStore
     retention: RetentionStore
     media: MediaStore
@@ -70,11 +75,13 @@ class BigLedger:
             client,
             ChannelStore(database, Vault([SecretStr(KEY)])),
             AccountStore(database),
+            HoldStore(database),
             AccessStore(database),
             InboxStore(database),
             ConversationStore(database),
             TurnStore(database),
             DeadLetterStore(database),
+            CustomerServiceStore(database),
             WorkerStore(database),
             RetentionStore(database),
             MediaStore(database, ChunkBlobs(database)),
@@ -95,11 +102,13 @@ class BigLedger:
         return {
             "channels": ChannelStore,
             "accounts": AccountStore,
+            "holds": HoldStore,
             "access": AccessStore,
             "inbox": InboxStore,
             "conversations": ConversationStore,
             "turns": TurnStore,
             "dead_letters": DeadLetterStore,
+            "services": CustomerServiceStore,
             "workers": WorkerStore,
             "retention": RetentionStore,
             "media": MediaStore,
@@ -204,12 +213,18 @@ def _picture(now: datetime, number: int) -> Document:
     return to_document(picture(now, f"{'live' if number < LIVE else 'done'}-{number}"))
 
 
+def _service(now: datetime, number: int) -> Document:
+    due = now if number < LIVE else now + timedelta(minutes=5)
+    return to_document(Service(id=f"corp:wk{number}", share_id=f"channel-{number}", due_at=due))
+
+
 FILLINGS: dict[str, Callable[[datetime, int], Document]] = {
     "channels": _channel,
     "inbox": _row,
     "conversations": _conversation,
     "processed_messages": _turn,
     "dead_letters": _letter,
+    "customer_service": _service,
     "media": _picture,
     "media.chunks": lambda now, number: {"_id": number, "files_id": f"file-{number}", "n": 0, "data": b"x"},
 }

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from tests.store.big_ledger import DEAD_OWNER, LIVING_OWNER, BigLedger, channel, letter, picture, row, turn, worker
+from tests.store.big_ledger import DEAD_OWNER, LIVING_OWNER, BigLedger, channel, letter, row, turn, worker
 from wechat_bridge.model import keys
-from wechat_bridge.model.media import Media, MediaState
 from wechat_bridge.model.message import InboxState
 from wechat_bridge.model.turn import Chunk, Turn, TurnState
 from wechat_bridge.store.conversations import Arrival, Window
@@ -127,16 +126,6 @@ def _of(query: Callable[[BigLedger], object]) -> Case:
     return lambda big, _: lambda: query(big)
 
 
-def _picture(act: Callable[[BigLedger, Media], object]) -> Case:
-    """Time ``act`` on a stored picture."""
-
-    def case(big: BigLedger, name: str) -> Call:
-        kept = big.media.put(picture(big.now, name, state=MediaState.RECEIVING), b"picture" * 1_000)
-        return lambda: act(big, kept)
-
-    return case
-
-
 def _live_chats() -> list[str]:
     return [keys.chat_id("channel", f"live-{number}") for number in range(20)]
 
@@ -181,6 +170,9 @@ POLL: dict[str, Case] = {
     ),
     "channels.block_sends": lambda big, name: _link(
         big, name, lambda big, name: big.channels.block_sends(name, 1, big.after(LEASE))
+    ),
+    "channels.note_callback": lambda big, name: _link(
+        big, name, lambda big, name: big.channels.note_callback(name, big.now, is_message=True)
     ),
     "channels.end_chain": lambda big, name: _link(
         big, name, lambda big, name: big.channels.end_chain(channel(big.now, name))
@@ -264,16 +256,6 @@ RETENTION: dict[str, Case] = {
     "retention.remove_conversation": _of(lambda big: big.retention.remove_conversation("gone", 1)),
     "retention.remove_letter": _of(lambda big: big.retention.remove_letter("gone", big.now)),
 }
-MEDIA: dict[str, Case] = {
-    "media.get": _of(lambda big: big.media.get("in:channel:live-1:0")),
-    "media.receive": lambda big, name: lambda: big.media.receive(picture(big.now, name)),
-    "media.put": lambda big, name: lambda: big.media.put(picture(big.now, name), b"picture" * 1_000),
-    "media.settle": _picture(lambda big, kept: big.media.settle(kept)),
-    "media.note": _picture(lambda big, kept: big.media.note(kept)),
-    "media.read": _picture(lambda big, kept: big.media.read(kept)),
-    "media.old": _of(lambda big: big.media.old(*_old(big))),
-    "media.remove": _picture(lambda big, kept: big.media.remove([kept.id])),
-}
 HEALTH: dict[str, Case] = {
     "channels.logged_in": _of(lambda big: big.channels.logged_in()),
     "turns.active": _of(lambda big: big.turns.active()),
@@ -283,11 +265,12 @@ HEALTH: dict[str, Case] = {
     "dead_letters.waiting": _of(lambda big: big.dead_letters.waiting()),
 }
 
-HOT: dict[str, Case] = SEED | POLL | INTAKE | FLUSH | REPLY | DELIVER | SWEEP | RETENTION | MEDIA | HEALTH
+HOT: dict[str, Case] = SEED | POLL | INTAKE | FLUSH | REPLY | DELIVER | SWEEP | RETENTION | HEALTH
 
 RARE = {
     "channels.add", "channels.all", "channels.log_in", "channels.set_enabled",  # an operator's commands
-    "accounts.log_out", "accounts.remove", "accounts.of_owner", "accounts.claim_reminder", "turns.count_open",
+    "channels.configure",
+    "accounts.log_out", "accounts.set_app", "accounts.remove", "accounts.of_owner", "accounts.claim_reminder", "turns.count_open",
     "dead_letters.get", "dead_letters.all_waiting", "dead_letters.mark_replayed", "dead_letters.mark_discarded",
     "turns.reopen", "inbox.reopen",  # replays
     "channels.untake_link", "turns.unclaim",  # when the ledger did not answer in time
@@ -295,5 +278,7 @@ RARE = {
     "turns.count_notices",  # an operator's notices
     "conversations.name_for_engine",  # once in a conversation
     "turns.stop", "inbox.skip", "conversations.forget_before",  # a person's commands
+    "turns.has_closed_since",  # several messages at once of a person whose channel keeps them apart
+    "inbox.fail", "conversations.begin_overflow",  # more of one person wait than may
     "workers.leave", "turns.hand_back",  # once in the life of a process
 }  # fmt: skip

@@ -81,3 +81,15 @@ def test_ten_logins_of_one_account_into_ten_channels_leave_one_online(channels: 
 
     assert sum(together(10, log_in)) == 1
     assert [each.status.value for each in channels.all()].count("online") == 1
+
+
+def test_what_an_operator_chose_is_written_without_touching_the_poll_chain(
+    channels: ChannelStore, share_id: str
+) -> None:
+    channels.add(Channel(id=share_id, sync_buf="B7", generation=3, poll_owner="somebody"))
+    assert channels.configure(share_id, {"name": "shop", "outgoing.label": "AI"})
+    found = channels.get(share_id)
+    assert found is not None
+    assert (found.name, found.outgoing.label, found.outgoing.words) == ("shop", "AI", ())
+    assert (found.sync_buf, found.generation, found.poll_owner) == ("B7", 3, "somebody")
+    assert not channels.configure("nowhere", {"name": "x"})

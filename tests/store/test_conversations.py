@@ -127,6 +127,22 @@ def test_nothing_is_blocked_or_unblocked_where_nothing_waits(chat: Chat) -> None
     assert chat.now.flush_at is None
 
 
+def test_what_has_arrived_since_somebody_looked_is_not_blocked(chat: Chat) -> None:
+    chat.arrive()
+    assert chat.store.block(chat.id, after(15), rev=1)
+    chat.arrive(at=1.0)
+    assert not chat.store.block(chat.id, after(15), rev=1)
+    assert chat.now.flush_at != after(15)
+
+
+def test_an_overflow_has_one_row_until_nothing_waits(chat: Chat) -> None:
+    chat.arrive()
+    rows = together(10, lambda number: chat.store.begin_overflow(chat.id, f"row-{number}"))
+    assert set(rows) == {chat.now.overflow_row}
+    chat.store.clear_due(chat.id, chat.now.rev)
+    assert chat.store.begin_overflow(chat.id, "row-later") == "row-later"
+
+
 def test_the_first_message_behind_an_open_turn_rings_the_next_ones_do_not(chat: Chat) -> None:
     """The open turn may be parked and wait for this very message; the time to look again is too late for that."""
     chat.arrive()

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.store import hot_access, hot_queries
+from tests.store import hot_access, hot_engines, hot_holds, hot_media, hot_queries, hot_services
 from tests.store.big_ledger import BigLedger
 from tests.store.hot_queries import Case
 
@@ -23,8 +23,8 @@ MOST_TIMES_SLOWER = 3
 NOISE_MS = 3.0
 """Differences below this are the machine's, not the query's; walking 20,000 documents takes a hundred times as long."""
 
-HOT = hot_queries.HOT | hot_access.HOT
-RARE = hot_queries.RARE | hot_access.RARE
+HOT = hot_queries.HOT | hot_access.HOT | hot_engines.HOT | hot_holds.HOT | hot_media.HOT | hot_services.HOT
+RARE = hot_queries.RARE | hot_access.RARE | hot_services.RARE
 
 RUNS = 7
 TRIES = 2

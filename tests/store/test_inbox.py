@@ -112,6 +112,8 @@ def test_rows_move_as_they_may_and_not_otherwise(inbox: InboxStore, share_id: st
         lambda: inbox.close("mine", InboxState.DONE, ""),
         lambda: inbox.close("mine", InboxState.SKIPPED, "x"),
         lambda: inbox.close("mine", InboxState.FAILED, "x"),
+        lambda: inbox.skip([given.id], "x"),
+        lambda: inbox.fail([given.id], "x"),
     ):
         inbox.collection.delete_many({"share_id": share_id})
         inbox.add([given])
@@ -157,6 +159,8 @@ def test_who_waits_is_found_by_conversation_by_row_and_by_time(inbox: InboxStore
     inbox.add([old, new, done])
     assert inbox.pending(old.chat_id) == [old]
     assert inbox.pending(done.chat_id) == []
+    inbox.add([row(share_id, 4, chat_id=old.chat_id)])
+    assert inbox.pending(old.chat_id, 1) == [old]
     assert inbox.pending_chats([old.id, done.id]) == {old.chat_id}
     assert inbox.waiting_chats(then - 9 * minute, then - minute) == {old.chat_id}
     assert inbox.waiting_chats(then - minute, then) == {new.chat_id}

@@ -55,3 +55,12 @@ def test_a_key_that_is_none_is_refused_without_being_shown(key: str) -> None:
     with pytest.raises(SettingsError, match="32 bytes in URL-safe base64") as refused:
         vault(key)
     assert not key or key not in str(refused.value)
+
+
+def test_a_secret_that_is_no_account_is_kept_the_same_way() -> None:
+    key = new_key()
+    sealed = vault(key).seal_text("密 secret")
+    assert "secret" not in sealed
+    assert vault(new_key(), key).open_text(sealed) == "密 secret"
+    with pytest.raises(NotConfigured, match="add the old key"):
+        vault(new_key()).open_text(sealed)

@@ -14,7 +14,9 @@ from tests.support import media
 from tests.support.pictures import pdf, png
 from tests.support.system import System, wait_until
 from tests.support.world import World
+from wechat_bridge.flow.configure import configure
 from wechat_bridge.model import keys
+from wechat_bridge.model.channel import QueueMode
 
 pytestmark = pytest.mark.story
 
@@ -91,6 +93,23 @@ def test_intake_is_not_delayed_by_an_engine_that_takes_its_time(system: System) 
     assert time.monotonic() - started < 4
     assert _heard(system, world.user("slow")) == []
     wait_until(lambda: _heard(system, world.user("slow")) == ["slowly"], 15, "the slow answer")
+
+
+@pytest.mark.slow
+def test_a_channel_that_interrupts_answers_the_newest_and_one_that_follows_up_each(system: System) -> None:
+    worlds = interrupting, following = system.channels(2, engine="slow")
+    modes = ((QueueMode.INTERRUPT, 14), (QueueMode.FOLLOWUP, 2))
+    for world, (mode, seconds) in zip(worlds, modes, strict=True):
+        configure(world.bridge, world.share_id, {"queue_mode": mode}, {"label": "AI"}, "a story")
+        system.control.say(world.bot_id, world.user(), f"{seconds} first {mode}")
+    wait_until(lambda: {"first interrupt", "first followup"} <= set(system.engine_calls()), 15, "both are worked on")
+    for world, (_, seconds) in zip(worlds, modes, strict=True):
+        for text in (f"{seconds} second", "0 third"):
+            system.control.say(world.bot_id, world.user(), text)
+    wait_until(interrupting.delivered, 12, "the newest is answered before the first would have been")
+    wait_until(lambda: len(following.delivered()) == 3, 15, "each is answered")
+    assert interrupting.delivered() == ["third\n\nAI"]
+    assert following.delivered() == [f"{text}\n\nAI" for text in ("first followup", "second", "third")]
 
 
 def test_a_picture_and_a_file_come_in_and_go_out_again(system: System) -> None:

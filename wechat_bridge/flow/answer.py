@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from wechat_bridge.engines.base import Answer
 from wechat_bridge.flow.close import close_turn
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.files import keep_files
+from wechat_bridge.flow.outgoing import REFUSED, cut
 from wechat_bridge.flow.ring import ring_turn
 from wechat_bridge.model.characters import without_lone_surrogates
-from wechat_bridge.model.chunks import split
-from wechat_bridge.model.markdown import for_wechat
 from wechat_bridge.model.outcome import Done, Outcome
+from wechat_bridge.model.outgoing import OutgoingRules, Said, by_words
 from wechat_bridge.model.turn import EngineCall, Turn, TurnState, chunks_of
 from wechat_bridge.observe.logging import logger
 
 log = logger(__name__)
+
+UNRESTRICTED = OutgoingRules()
+"""For answers that no engine gave."""
 
 
 def store(bridge: Bridge, turn: Turn, answer: Answer, call: EngineCall) -> Outcome:
     """Store an answer under this claim and ring its delivery. Raises LedgerUnavailable."""
     if not answer.text.strip() and not answer.files:
         return skip(bridge, turn, "the engine answered nothing")
-    media_ids, sentences = keep_files(bridge, turn, answer.files)
-    text = "\n".join(filter(None, [without_lone_surrogates(answer.text), *sentences]))
-    chunks = chunks_of(turn.id, _split(bridge, text, len(media_ids)), media_ids)
+    said = by_words(turn.outgoing or UNRESTRICTED, without_lone_surrogates(answer.text))
+    if said.is_refused and not said.text:
+        record = said.record.model_dump() if said.record else None
+        return skip(bridge, turn, REFUSED, question=turn.question, check=record, engine_call=call.model_dump())
+    kept = _kept(bridge, turn, answer, said)
     now = bridge.clock.now()
     stored = bridge.turns.release(
         turn,
@@ -31,33 +38,37 @@ def store(bridge: Bridge, turn: Turn, answer: Answer, call: EngineCall) -> Outco
         next_attempt_at=now,
         ring_at=bridge.clock.after(bridge.settings.sweep.ring_again_seconds),
         question=turn.question,
-        answer=text,
         engine_call=call.model_dump(),
-        chunks=[chunk.model_dump() for chunk in chunks],
         error=None,
         **{f"times.{TurnState.GENERATED.value}": now},
+        **kept,
     )
     if stored:
         turn.state = TurnState.GENERATED
-        log.info(
-            "answer_stored", turn_id=turn.id, chunks=len(chunks), elapsed_ms=call.elapsed_ms, trace_id=turn.trace_id
-        )
+        log.info("answer_stored", turn_id=turn.id, chunks=len(kept["chunks"]), elapsed_ms=call.elapsed_ms,
+                 trace_id=turn.trace_id)  # fmt: skip
         ring_turn(bridge, turn)
     return Done()
 
 
-def skip(bridge: Bridge, turn: Turn, reason: str) -> Outcome:
+def _kept(bridge: Bridge, turn: Turn, answer: Answer, said: Said) -> dict[str, Any]:
+    """Return what is written of an answer. One that a webhook has yet to check has chunks for its files only."""
+    media_ids, sentences = keep_files(bridge, turn, () if said.is_refused else answer.files)
+    if turn.outgoing and turn.outgoing.check_url and answer.text.strip() and not said.is_refused:
+        text = "\n".join([without_lone_surrogates(answer.text), *sentences])
+        chunks = chunks_of(turn.id, [], media_ids)
+        return {"answer": text, "unchecked": True, "chunks": [chunk.model_dump() for chunk in chunks]}
+    text = "\n".join(filter(None, [said.text, *sentences]))
+    label = said.label if answer.text.strip() else ""
+    chunks = cut(bridge, turn, said.model_copy(update={"text": text, "label": label}), media_ids)
+    record = {"check": said.record.model_dump()} if said.record else {}
+    return {"answer": text, "chunks": [chunk.model_dump() for chunk in chunks]} | record
+
+
+def skip(bridge: Bridge, turn: Turn, reason: str, **changes: Any) -> Outcome:
     """End a claimed turn that has nothing to send. Raises LedgerUnavailable."""
-    if bridge.turns.finish(turn, TurnState.SKIPPED, bridge.clock.now(), {"error": reason}):
+    if bridge.turns.finish(turn, TurnState.SKIPPED, bridge.clock.now(), {"error": reason} | changes):
         turn.state, turn.error = TurnState.SKIPPED, reason
         log.info("turn_skipped", turn_id=turn.id, reason=reason, trace_id=turn.trace_id)
         close_turn(bridge, turn)
     return Done()
-
-
-def _split(bridge: Bridge, text: str, files: int) -> list[str]:
-    """Cut the text so that the files behind it fit into the send budget, too."""
-    if not text.strip():
-        return []
-    reply = bridge.settings.reply
-    return split(for_wechat(text), reply.chunk_characters, reply.chunk_bytes, max(1, reply.sends_per_message - files))

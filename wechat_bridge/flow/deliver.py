@@ -6,21 +6,19 @@ import time
 from collections.abc import Sequence
 
 from wechat_bridge.errors import BridgeError, SessionExpired
+from wechat_bridge.flow.accounts import opened
+from wechat_bridge.flow.answer import skip
 from wechat_bridge.flow.claim import claim_turn
 from wechat_bridge.flow.close import close_turn
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.failure import failed, postpone
-from wechat_bridge.flow.send_chunk import (
-    LEASE_SECONDS,
-    SHORT_WAIT_SECONDS,
-    ClaimLost,
-    NotYet,
-    Sender,
-    send_chunk,
-    write_chunk,
-)
+from wechat_bridge.flow.held import check_held
+from wechat_bridge.flow.outgoing import REFUSED, as_checked, checked
+from wechat_bridge.flow.pace import SHORT_WAIT_SECONDS, NotYet
+from wechat_bridge.flow.send_chunk import LEASE_SECONDS, ClaimLost, Sender, send_chunk, write_chunk
 from wechat_bridge.model.channel import Channel
 from wechat_bridge.model.outcome import Done, Outcome
+from wechat_bridge.model.platform import platform_of
 from wechat_bridge.model.turn import ChunkState, Turn, TurnState
 from wechat_bridge.observe.logging import logger
 
@@ -48,6 +46,8 @@ def deliver_reply(bridge: Bridge, turn_id: str) -> Outcome:
 
 def _deliver(bridge: Bridge, turn: Turn) -> Outcome:
     sender = _sender(bridge, turn)
+    if turn.unchecked and not _may_go_out(bridge, turn, sender.channel):
+        return Done()
     waiting = [number for number, chunk in enumerate(turn.chunks) if chunk.state is not ChunkState.ACCEPTED]
     try:
         _wait_while_blocked(bridge, sender.channel)
@@ -62,12 +62,29 @@ def _deliver(bridge: Bridge, turn: Turn) -> Outcome:
     return Done()
 
 
+def _may_go_out(bridge: Bridge, turn: Turn, channel: Channel) -> bool:
+    """Check the answer, and cut what may go out into chunks; False when that is nothing, and the turn has ended.
+
+    A check that was passed shows that nothing is wrong with the turn: its attempts count anew. Raises ClaimLost.
+    """
+    said = checked(bridge, turn, channel)
+    changes = as_checked(bridge, turn, said)
+    if not turn.chunks:
+        skip(bridge, turn, REFUSED, **changes)
+        return False
+    turn.deliver_attempts = 1
+    if not bridge.turns.write(turn, changes | {"deliver_attempts": 1}):
+        raise ClaimLost
+    return True
+
+
 def _sender(bridge: Bridge, turn: Turn) -> Sender:
     channel = bridge.channels.get(turn.share_id)
     if channel is None or not channel.may_send:
         raise SessionExpired(f"channel {turn.share_id} is not logged in; the reply waits for a login")
-    account = bridge.channels.vault.open(channel.sealed_account or "")
-    return Sender(channel, bridge.doors[channel.kind], bridge.media_doors.get(channel.kind), account)
+    check_held(bridge, channel, turn.id)
+    turn.platform = platform_of(channel)
+    return Sender(channel, bridge.doors[channel.kind], bridge.media_doors.get(channel.kind), opened(bridge, channel))
 
 
 def _wait_while_blocked(bridge: Bridge, channel: Channel) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from wechat_bridge.errors import BridgeError, DeadLetterUnknown, ReplayRefused
+from wechat_bridge.flow.access_replay import check_still_answered
 from wechat_bridge.flow.close import ROWS_AFTER
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.ring import ring_turn
@@ -31,14 +32,14 @@ class Handled:
     error: BridgeError | None = None
 
 
-def replay(bridge: Bridge, turn_id: str, by: str) -> str:
+def replay(bridge: Bridge, turn_id: str, by: str, *, force: bool = False) -> str:
     """Open a given-up turn again; return what happens next. ``by`` names who asked for it.
 
-    Raises DeadLetterUnknown, and ReplayRefused when the turn is open or completed, when its letter was discarded, or
-    while another turn of its conversation is open.
+    Raises DeadLetterUnknown, and ReplayRefused when the turn is open or completed, when its letter was discarded,
+    while another turn of its conversation is open, or (without ``force``) when its person is not answered any more.
     """
     _finish_half_done(bridge, turn_id, by)
-    turn, state = _replayable(bridge, turn_id)
+    turn, state = _replayable(bridge, turn_id, force)
     now = bridge.clock.now()
     ring_at = bridge.clock.after(bridge.settings.sweep.ring_again_seconds)
     opening = bridge.turns.reopen(turn, state, now, ring_at)
@@ -55,9 +56,9 @@ def replay(bridge: Bridge, turn_id: str, by: str) -> str:
     return _next_step(state)
 
 
-def look(bridge: Bridge, turn_id: str) -> str:
+def look(bridge: Bridge, turn_id: str, *, force: bool = False) -> str:
     """Return what a replay would do. Raises what it would raise."""
-    turn, state = _replayable(bridge, turn_id)
+    turn, state = _replayable(bridge, turn_id, force)
     if bridge.turns.open_of(turn.chat_id, turn.lane) is not None:
         raise ReplayRefused(_busy(bridge, turn))
     return _next_step(state)
@@ -104,7 +105,7 @@ def _finish_half_done(bridge: Bridge, turn_id: str, by: str) -> None:
     bridge.dead_letters.mark_replayed(turn_id, by, bridge.clock.now())
 
 
-def _replayable(bridge: Bridge, turn_id: str) -> tuple[Turn, TurnState]:
+def _replayable(bridge: Bridge, turn_id: str, force: bool) -> tuple[Turn, TurnState]:
     """Return a turn that may be opened again, and the state in which it would be."""
     letter = _letter(bridge, turn_id)
     if not letter.is_about_a_turn:
@@ -119,6 +120,8 @@ def _replayable(bridge: Bridge, turn_id: str) -> tuple[Turn, TurnState]:
         raise ReplayRefused(f"{turn_id} was replayed already and is {how} ({turn.state.value})")
     if turn.open:
         raise ReplayRefused(f"{turn_id} is just being given up; try again in a few seconds")
+    if not force:
+        check_still_answered(bridge, turn)
     return turn, state_of_replay(turn)
 
 

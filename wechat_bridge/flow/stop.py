@@ -6,7 +6,7 @@ from datetime import datetime
 
 from wechat_bridge.flow.close import close_turn
 from wechat_bridge.flow.context import Bridge
-from wechat_bridge.model.turn import TurnState
+from wechat_bridge.model.turn import TERMINAL, TurnState
 
 RACES = 5
 """A turn moves on while it is being stopped; each move is one more try."""
@@ -19,7 +19,7 @@ def stop_turn(bridge: Bridge, chat_id: str, given_at: datetime, reason: str) -> 
     """
     for _ in range(RACES):
         turn = bridge.turns.open_of(chat_id)
-        if turn is None or turn.times.get(TurnState.QUEUED.value, given_at) > given_at:
+        if turn is None or turn.state in TERMINAL or turn.times.get(TurnState.QUEUED.value, given_at) > given_at:
             return False
         if bridge.turns.stop(turn, bridge.clock.now(), reason):
             turn.state, turn.error = TurnState.SKIPPED, reason

@@ -5,9 +5,12 @@ from __future__ import annotations
 from wechat_bridge.flow.access import admitted
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.intake import ring_flush
+from wechat_bridge.flow.overflow import most_read, within_cap
 from wechat_bridge.flow.park import release_parked
+from wechat_bridge.flow.queue_modes import next_rows
 from wechat_bridge.flow.ring import ring_turn
 from wechat_bridge.model import keys
+from wechat_bridge.model.channel import QueueMode
 from wechat_bridge.model.command import command_of
 from wechat_bridge.model.conversation import Conversation
 from wechat_bridge.model.message import InboxRow, in_order
@@ -24,7 +27,7 @@ BLOCKED_SECONDS = 15.0
 """When to look again behind an open turn, should the ring at its end be lost."""
 
 RECHECK_SECONDS = 0.2
-"""Before looking again at rows that were read while their turn was just ending."""
+"""Before looking again at rows that were read while their turn was just ending, or at those behind the ones read."""
 
 
 def flush_conversation(bridge: Bridge, chat_id: str) -> None:
@@ -36,18 +39,43 @@ def flush_conversation(bridge: Bridge, chat_id: str) -> None:
     if early > EARLY_SECONDS:
         ring_flush(bridge, chat_id, early)
         return
-    pending = bridge.inbox.pending(chat_id)
+    pending = bridge.inbox.pending(chat_id, most_read(bridge))
     for parked in bridge.turns.parked_of(chat_id):
         release_parked(bridge, parked)
-    asked, commands = _apart(admitted(bridge, conversation, pending))
-    left = len(_open_commands(bridge, conversation, commands))
-    rows = _merged(bridge, conversation, asked)
+    gate = bridge.access.gate(conversation.share_id) if pending else None
+    mode = gate.queue_mode if gate else QueueMode.COLLECT
+    asked, commands = _apart(admitted(bridge, conversation, pending, gate))
+    kept = asked if mode is QueueMode.INTERRUPT else within_cap(bridge, conversation, asked)
+    may_be_more = len(pending) == most_read(bridge)
+    _flush(bridge, conversation, mode, kept, commands, more=int(may_be_more))
+    has_made_room = len(kept) + len(commands) < len(pending) or (mode is QueueMode.INTERRUPT and len(asked) > 1)
+    if may_be_more and has_made_room:
+        _go_on(bridge, chat_id)
+
+
+def _flush(
+    bridge: Bridge,
+    conversation: Conversation,
+    mode: QueueMode,
+    asked: list[InboxRow],
+    commands: list[InboxRow],
+    more: int,
+) -> None:
+    """Make turns of what may be answered, and see to it that somebody looks at what is left."""
+    left = more + len(_open_commands(bridge, conversation, commands))
+    rows, waiting = next_rows(bridge, conversation, mode, asked)
     if rows:
-        _open(bridge, conversation, rows, left=left + len(asked) - len(rows))
+        _open(bridge, conversation, mode, rows, left=left + waiting)
     elif left:
-        bridge.conversations.block(chat_id, bridge.clock.after(BLOCKED_SECONDS))
-    elif not bridge.conversations.clear_due(chat_id, conversation.rev):
-        ring_flush(bridge, chat_id, 0.0)
+        _look_later(bridge, conversation, mode)
+    elif not bridge.conversations.clear_due(conversation.id, conversation.rev):
+        ring_flush(bridge, conversation.id, 0.0)
+
+
+def _go_on(bridge: Bridge, chat_id: str) -> None:
+    """More may wait than one flush reads, and this one has made room: look at the rest soon."""
+    bridge.conversations.block(chat_id, bridge.clock.now())
+    ring_flush(bridge, chat_id, RECHECK_SECONDS)
 
 
 def _apart(rows: list[InboxRow]) -> tuple[list[InboxRow], list[InboxRow]]:
@@ -68,41 +96,39 @@ def _open_commands(bridge: Bridge, conversation: Conversation, rows: list[InboxR
     return []
 
 
-def _merged(bridge: Bridge, conversation: Conversation, rows: list[InboxRow]) -> list[InboxRow]:
-    """Choose the rows of the next turn, in order.
-
-    With debouncing off, one answer's messages are one turn; but what waited behind an open turn is collected.
-    """
-    debounce, rows = bridge.settings.debounce, in_order(rows)
-    if debounce.idle_seconds == 0 and not conversation.blocked:
-        rows = [row for row in rows if row.received_at == rows[0].received_at]
-    return rows[: debounce.most_messages]
-
-
-def _open(bridge: Bridge, conversation: Conversation, rows: list[InboxRow], left: int) -> None:
+def _open(bridge: Bridge, conversation: Conversation, mode: QueueMode, rows: list[InboxRow], left: int) -> None:
     turn = _turn(bridge, conversation, rows)
     opening = bridge.turns.open(turn)
     if opening is not Opening.OPENED:
-        _wait_behind(bridge, conversation.id)
+        _wait_behind(bridge, conversation, mode)
         return
     log.info("turn_opened", turn_id=turn.id, chat_id=turn.chat_id, messages=len(rows), trace_id=turn.trace_id)
     if left or not bridge.conversations.clear_due(conversation.id, conversation.rev):
-        bridge.conversations.block(conversation.id, bridge.clock.after(BLOCKED_SECONDS))
+        _look_later(bridge, conversation, mode)
     ring_turn(bridge, turn)
 
 
-def _wait_behind(bridge: Bridge, chat_id: str) -> None:
+def _wait_behind(bridge: Bridge, conversation: Conversation, mode: QueueMode) -> None:
     """Another turn is open: its end makes what waits due.
 
     It may have ended between our refused insert and the write here, so look once more.
     """
-    bridge.conversations.block(chat_id, bridge.clock.after(BLOCKED_SECONDS))
+    chat_id = conversation.id
+    _look_later(bridge, conversation, mode)
     open_turn = bridge.turns.open_of(chat_id)
     if open_turn is None:
         if bridge.conversations.unblock(chat_id, bridge.clock.now()):
             ring_flush(bridge, chat_id, RECHECK_SECONDS)
     elif open_turn.state is TurnState.PARKED:
         release_parked(bridge, open_turn)
+
+
+def _look_later(bridge: Bridge, conversation: Conversation, mode: QueueMode) -> None:
+    """What is left waits behind a turn; but what has just arrived may interrupt it, and its doorbell was this one."""
+    rev = conversation.rev if mode is QueueMode.INTERRUPT else None
+    is_blocked = bridge.conversations.block(conversation.id, bridge.clock.after(BLOCKED_SECONDS), rev)
+    if rev is not None and not is_blocked:
+        ring_flush(bridge, conversation.id, 0.0)
 
 
 def _turn(bridge: Bridge, conversation: Conversation, rows: list[InboxRow], lane: Lane = Lane.TALK) -> Turn:

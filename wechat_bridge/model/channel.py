@@ -9,12 +9,16 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from wechat_bridge.model.access import AccessRules
+from wechat_bridge.model.hold import Hold
+from wechat_bridge.model.outgoing import OutgoingRules
 
 
 class ChannelKind(StrEnum):
     """Which platform a channel speaks to."""
 
     ILINK = "ilink"  # personal WeChat ("ClawBot"), read by long polling
+    WECOM = "wecom"  # an app of WeCom (企业微信), which calls us
+    WECOM_KF = "wecom_kf"  # customer service (微信客服): WeCom rings, and we pull what was said
 
 
 POLLED_KINDS = frozenset({ChannelKind.ILINK})
@@ -24,7 +28,7 @@ class ChannelStatus(StrEnum):
     """Whether a channel receives. Anything but online needs a look; status_reason says which."""
 
     OFFLINE = "offline"  # nobody has logged it in, or it was logged out or disabled
-    ONLINE = "online"  # its poll chain runs
+    ONLINE = "online"  # its poll chain runs, or its platform may call
     ERROR = "error"  # it does not receive; reason failures heals by itself, login_needed wants a person
 
 
@@ -69,7 +73,8 @@ class Channel(BaseModel):
     """One document of the ``channels`` collection; ``id`` is the share_id.
 
     ``generation`` counts the links taken, ``epoch`` the logins. ``sealed_account`` is the encrypted account.
-    All times are the ledger's clock.
+    All times are the ledger's clock; after ``codes_until`` no pairing code waits. ``last_callback_at`` is kept to half
+    a minute.
     """
 
     id: str
@@ -94,12 +99,16 @@ class Channel(BaseModel):
     suspect_polls: int = 0
     send_blocked_until: datetime | None = None
     send_refusals: int = 0
+    hold: Hold | None = None
     engine: str = "echo"
     queue_mode: QueueMode = QueueMode.COLLECT
     access: AccessRules = Field(default_factory=AccessRules)
+    outgoing: OutgoingRules = Field(default_factory=OutgoingRules)
+    codes_until: datetime | None = None
     settings: dict[str, Any] = Field(default_factory=dict)
     last_poll_at: datetime | None = None
     last_message_at: datetime | None = None
+    last_callback_at: datetime | None = None
     last_error: str | None = None
     login_time: datetime | None = None
     login_alert_at: datetime | None = None

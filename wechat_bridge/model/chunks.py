@@ -5,30 +5,53 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from wechat_bridge.model.characters import is_inside_character, without_lone_surrogates
-from wechat_bridge.model.fences import Fence, closes, fence_line, longest_marker, open_after
+from wechat_bridge.model.fences import Fence, closes, fence_line, longest_marker, open_after, paragraphs
 
 TOO_LONG = "（回答过长，余下部分未能发送。）"
+
+LEAST_CHARACTERS, LEAST_BYTES = 16, 64
+"""The shortest pieces that make sense."""
+
+LABEL_GAP = "\n\n"
 
 SEPARATORS = ("\n\n", "\n", "。", " ")
 """Where to cut, best first: between paragraphs, lines, sentences, words."""
 
 
-def split(text: str, most_characters: int, most_bytes: int, most_chunks: int) -> list[str]:
+def split(
+    text: str,
+    most_characters: int,
+    most_bytes: int,
+    most_chunks: int,
+    label: str = "",
+    *,
+    by_paragraph: bool = False,
+) -> list[str]:
     """Cut ``text`` into pieces of at most so many characters and UTF-8 bytes each, at most ``most_chunks`` of them.
 
     Cuts fall between paragraphs, lines or words where there are any, never inside a character as people see it. A code
     fence that a cut opens is closed there and opened again with the same opener. When the pieces do not fit into the
     send budget, they grow up to the byte limit; what is beyond that even then is kept in the last piece's place as a
-    plain statement that the answer was too long. Limits are at least 16 characters and 64 bytes.
+    plain statement that the answer was too long. A ``label`` is the last line of the last piece, within its limits,
+    whatever is cut off; a text of nothing gets none. Limits are at least LEAST_CHARACTERS and LEAST_BYTES.
+
+    With ``by_paragraph`` every paragraph is a piece of its own, and only one that is too long is cut; where that makes
+    more pieces than may be sent, the text is cut as without.
     """
     clean = without_lone_surrogates(text).strip()
+    sign = _first(label.strip(), _Limit(min(most_characters, most_bytes), most_bytes, 0))
     pieces: list[str] = []
-    for characters in (most_characters, most_bytes):
+    ways = [(most_characters, paragraphs(clean))] if by_paragraph else []
+    for characters, parts in [*ways, (most_characters, [clean]), (most_bytes, [clean])]:
         closing = longest_marker(clean, min(characters, most_bytes) // 4)
-        pieces = _pieces(clean, _Limit(characters, most_bytes, closing), most_chunks)
-        if len(pieces) <= most_chunks:
-            return pieces
-    return [*pieces[: most_chunks - 1], TOO_LONG]
+        limit = _Limit(characters, most_bytes, closing)
+        pieces = [piece for part in parts[: most_chunks + 1] for piece in _pieces(part, limit, most_chunks)]
+        labelled = _labelled(pieces, limit, sign) if sign and 0 < len(pieces) <= most_chunks else pieces
+        if len(labelled) <= most_chunks:
+            return labelled
+    signed = _signed(TOO_LONG, _Limit(most_bytes, most_bytes, 0), sign)
+    end = [signed] if signed else [TOO_LONG, sign]
+    return [*pieces[: max(0, most_chunks - len(end))], *end][-most_chunks:]
 
 
 @dataclass(frozen=True)
@@ -56,6 +79,33 @@ class _Limit:
         is_short = 2 * (len(fence.opener) + 1 + self.closing) <= self.characters
         is_light = 2 * (len(fence.opener.encode()) + 1 + self.closing) <= self.bytes
         return f"{fence.opener if is_short and is_light else fence.marker}\n"
+
+
+def _labelled(pieces: list[str], limit: _Limit, label: str) -> list[str]:
+    """Put the label below the last piece; where it does not fit, that piece is cut once more, or it stands alone."""
+    *before, last = pieces
+    if signed := _signed(last, limit, label):
+        return [*before, signed]
+    gap = len(LABEL_GAP) + limit.closing
+    shorter = _Limit(limit.characters - len(label) - gap, limit.bytes - len(label.encode()) - gap, limit.closing)
+    if shorter.characters >= LEAST_CHARACTERS and shorter.bytes >= LEAST_BYTES:
+        halves = _pieces(last, shorter, 2)
+        if len(halves) == 2 and (signed := _signed(halves[1], limit, label)):
+            return [*before, halves[0], signed]
+    return [*pieces, label]
+
+
+def _signed(piece: str, limit: _Limit, label: str) -> str:
+    """Return a piece with the label as its last line, outside any fence; "" when that does not fit."""
+    fence = open_after(piece, None, limit.closing or len(piece))
+    closed = f"{piece}\n{fence.marker}" if label and fence else piece
+    signed = f"{closed}{LABEL_GAP}{label}" if label else piece
+    return signed if limit.fits(signed) else ""
+
+
+def _first(text: str, limit: _Limit) -> str:
+    """Return as much of a text as one piece holds."""
+    return next(iter(_pieces(text, limit, 1)), "")
 
 
 def _pieces(text: str, limit: _Limit, most: int) -> list[str]:

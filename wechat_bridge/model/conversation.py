@@ -17,7 +17,8 @@ class Conversation(BaseModel):
     behind an open turn, whose end makes them due. ``sends_left`` is the send budget of ``context_token``. Engines are
     told nothing that was said before ``memory_from``; the engine ``engine_name`` calls the conversation
     ``engine_conversation``. ``minute_count`` and ``day_count`` are the messages let in since ``minute_from`` and
-    ``day_from``. ``access`` is what was decided about the person.
+    ``day_from``. ``access`` is what was decided about the person. ``overflow_row`` is the first row that was too many
+    since anything last waited.
     """
 
     id: str
@@ -30,6 +31,7 @@ class Conversation(BaseModel):
     ring_at: datetime | None = None
     rings: int = 0
     blocked: bool = False
+    overflow_row: str = ""
     context_token: str = ""
     context_epoch: int = 0
     context_at: datetime | None = None

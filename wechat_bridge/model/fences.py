@@ -44,6 +44,19 @@ def open_after(text: str, fence: Fence | None, longest: int) -> Fence | None:
     return fence
 
 
+def paragraphs(text: str) -> list[str]:
+    """Return what blank lines part; those inside a code fence part nothing."""
+    found: list[list[str]] = [[]]
+    fence: Fence | None = None
+    for line in text.split("\n"):
+        if fence is None and not line.strip():
+            found.append([])
+            continue
+        found[-1].append(line)
+        fence = open_after(line, fence, len(text) + 1)
+    return ["\n".join(lines) for lines in found if lines]
+
+
 def longest_marker(text: str, most: int) -> int:
     """Return the length of the longest marker line of at most ``most`` characters, line end included; 0 for none."""
     lengths = [len(found.marker) + 1 for line in text.split("\n") if (found := fence_line(line))]

@@ -29,7 +29,7 @@ class InboxState(StrEnum):
     IN_TURN = "in_turn"  # belongs to the turn named in turn_id
     DONE = "done"  # answered, or its turn ended on purpose
     SKIPPED = "skipped"  # not to be answered; the reason says why
-    FAILED = "failed"  # could not be understood, or its turn was given up; the reason says why
+    FAILED = "failed"  # could not be understood, too many waited, or its turn was given up; the reason says which
 
 
 MOVES: dict[InboxState, frozenset[InboxState]] = {

@@ -9,6 +9,8 @@ from enum import StrEnum
 from pydantic import BaseModel, ConfigDict, Field
 
 from wechat_bridge.model import keys
+from wechat_bridge.model.outgoing import CheckRecord, OutgoingRules
+from wechat_bridge.model.platform import Platform
 
 
 class TurnState(StrEnum):
@@ -42,7 +44,7 @@ MOVES: dict[TurnState, frozenset[TurnState]] = {
         {TurnState.GENERATED, TurnState.SENT, TurnState.PARKED, TurnState.SKIPPED, TurnState.DEAD}
     ),
     TurnState.PARKED: frozenset({TurnState.GENERATED, TurnState.SKIPPED, TurnState.DEAD}),
-    TurnState.SENT: frozenset(),
+    TurnState.SENT: frozenset({TurnState.DEAD}),  # customer service says afterwards what it did not show
     TurnState.SKIPPED: frozenset(),
     TurnState.DEAD: frozenset(),
 }
@@ -93,6 +95,10 @@ class Turn(BaseModel):
     changes nothing. ``lease_until`` is when others may take over from ``owner``. ``ring_at`` is when the sweep looks at
     the turn (never for a parked or a closed one). ``seen_rev`` is the ``rev`` of the conversation that the
     delivery knew when it was parked: only a newer one releases it. ``times`` holds when each state began.
+    ``outgoing`` is what its channel demands of the answer, and ``platform`` what its platform allows, both known to
+    the worker that has read the channel, and not stored. ``unchecked`` says that an answer is stored that a webhook
+    has yet to check: until then its chunks are its files alone. ``check`` is the record of the outgoing check;
+    ``answer`` is then what the person gets to read, without the label.
     """
 
     id: str
@@ -114,7 +120,11 @@ class Turn(BaseModel):
     ring_at: datetime | None = None
     rings: int = 0
     question: str | None = None
+    outgoing: OutgoingRules | None = Field(default=None, exclude=True)
+    platform: Platform | None = Field(default=None, exclude=True)
     answer: str | None = None
+    unchecked: bool = False
+    check: CheckRecord | None = None
     engine_call: EngineCall | None = None
     chunks: list[Chunk] = Field(default_factory=list)
     park_reason: str | None = None
@@ -130,7 +140,7 @@ class Turn(BaseModel):
 
 def state_of_replay(turn: Turn) -> TurnState:
     """Return the state in which a dead turn is opened again: a stored answer is sent, the engine is not asked twice."""
-    return TurnState.GENERATED if turn.chunks else TurnState.QUEUED
+    return TurnState.GENERATED if turn.chunks or turn.answer else TurnState.QUEUED
 
 
 def chunks_of(turn_id: str, texts: list[str], media_ids: Sequence[str] = ()) -> list[Chunk]:

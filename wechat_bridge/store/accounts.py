@@ -39,6 +39,25 @@ class AccountStore:
         return self.collection.update_one({"_id": share_id}, changes).matched_count == 1
 
     @ledger_call
+    def set_app(self, share_id: str, epoch: int, fields: Document, now: datetime) -> bool:
+        """Give a channel that has no login the account of an app: it is online, with a new epoch, and may send.
+
+        ``fields`` are its settings, account_id and sealed_account. If it is held, the probe that finds out whether it
+        works again is due now. False when the channel is gone, or its credentials are no more those of ``epoch``.
+        """
+        changes = fields | {
+            "status": ChannelStatus.ONLINE.value,
+            "status_reason": StatusReason.NONE.value,
+            "last_error": None,
+            "send_blocked_until": None,
+            "send_refusals": 0,
+            "login_time": now,
+        }
+        done = self.collection.update_one({"_id": share_id, "epoch": epoch}, {"$set": changes, "$inc": {"epoch": 1}})
+        self.collection.update_one({"_id": share_id, "hold.probe_at": {"$ne": None}}, {"$set": {"hold.probe_at": now}})
+        return done.matched_count == 1
+
+    @ledger_call
     def remove(self, channel: Channel) -> None:
         """Remove a channel. Its epoch is kept: what its conversations hold must be older than any login to come."""
         self.removed.update_one({"_id": channel.id}, {"$max": {"epoch": channel.epoch + 1}}, upsert=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +12,7 @@ from pymongo.errors import DuplicateKeyError
 
 from wechat_bridge.errors import AccountTaken, ChannelExists
 from wechat_bridge.model import keys
-from wechat_bridge.model.channel import Channel, ChannelStatus, Login, StatusReason
+from wechat_bridge.model.channel import POLLED_KINDS, Channel, ChannelStatus, Login, StatusReason
 from wechat_bridge.store.ledger import LONG_AGO, Document, from_document, ledger_call, to_document, update_claim
 from wechat_bridge.store.vault import Vault
 
@@ -21,6 +21,7 @@ INDEXES = [
     IndexModel([("link_deadline", ASCENDING)], name="link_deadline"),
     IndexModel([("probe_at", ASCENDING)], name="probe_at"),
     IndexModel([("status", ASCENDING)], name="status"),
+    IndexModel([("hold.since", ASCENDING)], name="hold"),
     IndexModel(
         [("kind", ASCENDING), ("owner_user_id", ASCENDING)],
         name="one_online_channel_per_account",
@@ -30,7 +31,7 @@ INDEXES = [
 ]
 
 SEED_FIELDS = {"generation": 1, "poll_owner": 1}
-WITHOUT_SECRETS = {"sealed_account": 0, "sync_buf": 0, "settings": 0}
+WITHOUT_SECRETS = {"sealed_account": 0, "sync_buf": 0, "settings": 0, "outgoing": 0}
 
 
 class ChannelStore:
@@ -61,6 +62,12 @@ class ChannelStore:
     def all(self) -> list[Channel]:
         """Return all channels by name."""
         return [from_document(Channel, self.collection, row) for row in self.collection.find().sort("_id", ASCENDING)]
+
+    @ledger_call
+    def engines_of(self, share_ids: Iterable[str]) -> dict[str, str]:
+        """Return which engine answers for each of these channels."""
+        found = self.collection.find({"_id": {"$in": list(share_ids)}}, {"engine": 1})
+        return {row["_id"]: row["engine"] for row in found}
 
     @ledger_call
     def take_link(
@@ -195,9 +202,15 @@ class ChannelStore:
         return f"this WeChat account is online in channel {name}; log that one out first"
 
     @ledger_call
+    def configure(self, share_id: str, changes: Document) -> bool:
+        """Write fields that an operator chose, all at once; the poll chain and the login stay. False: no channel."""
+        return self.collection.update_one({"_id": share_id}, {"$set": changes}).matched_count == 1
+
+    @ledger_call
     def set_enabled(self, share_id: str, enabled: bool, now: datetime) -> bool:
         """Switch a channel on or off; False when there is none."""
-        due = now if enabled else None
+        is_polled = {"$in": ["$kind", [kind.value for kind in POLLED_KINDS]]}
+        due = {"$cond": [is_polled, now, None]} if enabled else None
         waits_for_probe = {"$eq": ["$status_reason", StatusReason.FAILURES.value]}
         changes = {
             "enabled": enabled,
@@ -205,6 +218,12 @@ class ChannelStore:
             "probe_at": {"$cond": [waits_for_probe, due, "$probe_at"]},
         }
         return self.collection.update_one({"_id": share_id}, [{"$set": changes}]).matched_count == 1
+
+    @ledger_call
+    def note_callback(self, share_id: str, now: datetime, *, is_message: bool) -> None:
+        """Write that a channel's platform has called, and whether with a message."""
+        times = {"last_callback_at": now} | ({"last_message_at": now} if is_message else {})
+        self.collection.update_one({"_id": share_id}, {"$max": times})
 
     @ledger_call
     def end_chain(self, channel: Channel) -> None:

@@ -119,21 +119,35 @@ class ConversationStore:
             "rings": 0,
             "waiting": 0,
             "blocked": False,
+            "overflow_row": "",
         }
         return self.collection.update_one({"_id": chat_id, "rev": rev}, {"$set": changes}).matched_count == 1
 
     @ledger_call
-    def block(self, chat_id: str, until: datetime) -> None:
-        """What waits, waits behind an open turn; ``until`` is when to look again should its end be missed."""
-        self.collection.update_one(
-            {"_id": chat_id, "flush_at": {"$ne": None}},
-            {"$set": _due(until) | {"blocked": True, "flush_deadline": until}},
-        )
+    def block(self, chat_id: str, until: datetime, rev: int | None = None) -> bool:
+        """What waits, waits behind an open turn; ``until`` is when to look again should its end be missed.
+
+        False when nothing waits, or when something arrived since ``rev``, where one is given.
+        """
+        query = {"_id": chat_id, "flush_at": {"$ne": None}} | ({} if rev is None else {"rev": rev})
+        changes = _due(until) | {"blocked": True, "flush_deadline": until}
+        return self.collection.update_one(query, {"$set": changes}).matched_count == 1
 
     @ledger_call
     def unblock(self, chat_id: str, now: datetime) -> bool:
         """The open turn ended: what waited behind it is due; True when something did."""
         return self.collection.update_one({"_id": chat_id, "blocked": True}, {"$set": _due(now)}).matched_count == 1
+
+    @ledger_call
+    def begin_overflow(self, chat_id: str, row_id: str) -> str:
+        """More messages wait than may; return the row by which that began, which is this one if nobody noted another.
+
+        It is forgotten when nothing waits any more.
+        """
+        none = {"_id": chat_id, "overflow_row": {"$in": ["", None]}}
+        self.collection.update_one(none, {"$set": {"overflow_row": row_id}})
+        found = self.collection.find_one({"_id": chat_id}, {"overflow_row": 1}) or {}
+        return found.get("overflow_row") or row_id
 
     @ledger_call
     def forget_before(self, chat_id: str, moment: datetime) -> None:

@@ -30,7 +30,8 @@ class DueTimes:
     def pull_channels(self, now: datetime, latest: datetime, latest_probe: datetime) -> int:
         """Pull polls and probes, and end pauses of sends at ``latest``; return how many polls that were."""
         due = self._channels.update_many({"next_poll_at": {"$gt": latest}}, {"$set": {"next_poll_at": now}})
-        self._channels.update_many({"probe_at": {"$gt": latest_probe}}, {"$set": {"probe_at": now}})
+        for probe in ("probe_at", "hold.probe_at"):
+            self._channels.update_many({probe: {"$gt": latest_probe}}, {"$set": {probe: now}})
         self._channels.update_many({"send_blocked_until": {"$gt": latest}}, {"$set": {"send_blocked_until": latest}})
         return due.modified_count
 

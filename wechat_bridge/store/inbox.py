@@ -19,6 +19,9 @@ INDEXES = [
     IndexModel([("received_at", ASCENDING)], name="received"),
 ]
 
+MOST_READ = 1_000
+"""A person may send without end; whoever looks at what waits looks at the oldest so many."""
+
 DUPLICATE_KEY = 11000
 TRIES = 3
 
@@ -63,10 +66,10 @@ class InboxStore:
         return {row["chat_id"] for row in self.collection.find(query, {"chat_id": 1})}
 
     @ledger_call
-    def pending(self, chat_id: str) -> list[InboxRow]:
-        """Return all waiting rows of a conversation, in no particular order."""
+    def pending(self, chat_id: str, most: int = MOST_READ) -> list[InboxRow]:
+        """Return the waiting rows of a conversation, the first ``most`` that were stored, in no particular order."""
         query = {"chat_id": chat_id, "state": InboxState.PENDING.value}
-        return [from_document(InboxRow, self.collection, row) for row in self.collection.find(query)]
+        return [from_document(InboxRow, self.collection, row) for row in self.collection.find(query).limit(most)]
 
     @ledger_call
     def claim(self, row_ids: Sequence[str], turn_id: str) -> list[InboxRow]:
@@ -96,6 +99,14 @@ class InboxStore:
         return self.collection.update_many(
             {"_id": {"$in": list(row_ids)}, "state": InboxState.PENDING.value},
             {"$set": {"state": InboxState.SKIPPED.value, "reason": reason}} | _now(InboxState.SKIPPED),
+        ).modified_count
+
+    @ledger_call
+    def fail(self, row_ids: Sequence[str], reason: str) -> int:
+        """Let rows that still wait fail; return how many there were."""
+        return self.collection.update_many(
+            {"_id": {"$in": list(row_ids)}, "state": InboxState.PENDING.value},
+            {"$set": {"state": InboxState.FAILED.value, "reason": reason}} | _now(InboxState.FAILED),
         ).modified_count
 
     @ledger_call

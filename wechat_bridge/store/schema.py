@@ -11,7 +11,17 @@ from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError, OperationFailure
 
 from wechat_bridge.errors import IndexNotBuilt, LedgerTooNew
-from wechat_bridge.store import blobs, channels, conversations, dead_letters, inbox, media, turns, workers
+from wechat_bridge.store import (
+    blobs,
+    channels,
+    conversations,
+    customer_service,
+    dead_letters,
+    inbox,
+    media,
+    turns,
+    workers,
+)
 from wechat_bridge.store.ledger import Document, ledger_call
 
 VERSION = 2
@@ -22,6 +32,7 @@ INDEXES = {
     "inbox": inbox.INDEXES,
     "processed_messages": turns.INDEXES,
     "conversations": conversations.INDEXES,
+    "customer_service": customer_service.INDEXES,
     "dead_letters": dead_letters.INDEXES,
     "workers": workers.INDEXES,
     "media": media.INDEXES,

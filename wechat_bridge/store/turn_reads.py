@@ -10,6 +10,7 @@ from pymongo import ASCENDING
 from pymongo.collection import Collection
 
 from wechat_bridge.model import keys
+from wechat_bridge.model.hold import HELD_REASONS
 from wechat_bridge.model.turn import Chunk, Lane, Turn, TurnState
 from wechat_bridge.store.ledger import LONG_AGO, Document, from_document, ledger_call
 
@@ -32,11 +33,23 @@ class TurnReads:
         return from_document(Turn, self.collection, found) if found else None
 
     @ledger_call
+    def has_closed_since(self, chat_id: str, moment: datetime) -> bool:
+        """Return whether a turn with an answer to a question of this conversation has ended since a moment."""
+        query = {"chat_id": chat_id, "lane": Lane.TALK.value, "times.closed": {"$gte": moment}}
+        return self.collection.find_one(query, {"_id": 1}) is not None
+
+    @ledger_call
     def chunk_sent_as(self, chat_id: str, message_id: str) -> Chunk | None:
         """Return the chunk that WeChat gave this id, if it was sent in this conversation."""
         found = self.collection.find_one({"chat_id": chat_id, "chunks.message_id": message_id})
         chunks = from_document(Turn, self.collection, found).chunks if found else []
         return next((chunk for chunk in chunks if chunk.message_id == message_id), None)
+
+    @ledger_call
+    def sent_as(self, chat_id: str, message_id: str) -> Turn | None:
+        """Return the turn of a conversation of which a chunk was accepted under this id, or None."""
+        found = self.collection.find_one({"chat_id": chat_id, "chunks.message_id": message_id})
+        return from_document(Turn, self.collection, found) if found else None
 
     @ledger_call
     def rounds(self, chat_id: str, since: datetime, most: int) -> list[tuple[str, str]]:
@@ -75,6 +88,22 @@ class TurnReads:
         """Return the ids of a channel's turns that are parked for a reason."""
         query = {"share_id": share_id, "state": TurnState.PARKED.value, "park_reason": reason}
         return [row["_id"] for row in self.collection.find(query, {"_id": 1})]
+
+    @ledger_call
+    def held(self, share_ids: Iterable[str]) -> list[tuple[datetime, str]]:
+        """Return when the turns of some channels began that are parked because their app is held, and their ids; the
+        oldest first."""
+        parked = {"share_id": {"$in": list(share_ids)}, "state": TurnState.PARKED.value}
+        queries = [parked | {"park_reason": reason} for reason in sorted(HELD_REASONS)]
+        found = [row for query in queries for row in self.collection.find(query, {"times": 1})]
+        return sorted((min(row["times"].values()), row["_id"]) for row in found)
+
+    @ledger_call
+    def held_channels(self) -> set[str]:
+        """Return the channels of all turns that are parked because their app is held."""
+        parked = {"state": TurnState.PARKED.value}
+        queries = [parked | {"park_reason": reason} for reason in sorted(HELD_REASONS)]
+        return {row["share_id"] for query in queries for row in self.collection.find(query, {"share_id": 1})}
 
     @ledger_call
     def count_parked(self) -> dict[str, int]:

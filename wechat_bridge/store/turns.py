@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any
@@ -164,6 +165,19 @@ class TurnStore(TurnReads):
         return done.matched_count == 1
 
     @ledger_call
+    def undo(self, turn: Turn, now: datetime, changes: Document) -> bool:
+        """Give up a turn, open or closed, of which the platform says afterwards that it was not shown.
+
+        False when it has moved on since it was read; whoever works on it finds that out, too.
+        """
+        ended: Document = {"state": TurnState.DEAD.value, "ring_at": now if turn.open else None}
+        done = self.collection.update_one(
+            {"_id": turn.id, "fence": turn.fence, "state": turn.state.value, "open": turn.open},
+            {"$set": ended | FREE | {f"times.{TurnState.DEAD.value}": now} | changes, "$inc": {"fence": 1}},
+        )
+        return done.matched_count == 1
+
+    @ledger_call
     def close(self, turn_id: str, now: datetime) -> None:
         """End a terminal turn: another of its conversation may open."""
         terminal = [TurnState.SENT.value, TurnState.SKIPPED.value, TurnState.DEAD.value]
@@ -223,6 +237,12 @@ class TurnStore(TurnReads):
     def count_open(self, share_id: str) -> int:
         """Return how many turns of a channel are open, parked ones too."""
         return self.collection.count_documents({"open": True, "share_id": share_id})
+
+    @ledger_call
+    def keep_quiet(self, turn_ids: Sequence[str], until: datetime) -> None:
+        """Let the sweep pass over queued turns until then: whatever they wait for rings for them. One write for all."""
+        query = {"_id": {"$in": list(turn_ids)}, "state": TurnState.QUEUED.value, "open": True}
+        self.collection.update_many(query, {"$set": {"ring_at": until}})
 
     @ledger_call
     def rang(self, turn: Turn, next_ring_at: datetime) -> None:
