@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tests.benchmarks import backlog, demo, idle, latency, lost_replies, outage, recovery, throughput
+from tests.benchmarks import backlog, callbacks, demo, idle, latency, lost_replies, outage, recovery, throughput
 
 COMMANDS = {
     "idle": idle,
@@ -15,6 +15,7 @@ COMMANDS = {
     "outage": outage,
     "backlog": backlog,
     "demo": demo,
+    "callbacks": callbacks,
 }
 
 

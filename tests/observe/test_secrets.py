@@ -26,6 +26,7 @@ from wechat_bridge.observe.secrets import MASK, is_secret, masked, masked_text
         "redis://:hunter2@redis.example/0",
         "Incorrect API key provided: sk-hunter2hunter2hunter2",
         "api_key=hunter2, model=gpt",
+        "GET /wecom/shop?msg_signature=5c45&timestamp=14&nonce=26&echostr=hunter2%3D%3D HTTP/1.1",
         f"GET /media/gAAAAABnhunter2{'x-_' * 30}== HTTP/1.1",
         f"https%3A%2F%2Fx%2Fmedia%2FgAAAAABnhunter2{'x-_' * 30}%3D%3D%3Ffilename",
     ],

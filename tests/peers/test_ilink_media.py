@@ -44,7 +44,8 @@ def of_ours(door: IlinkMedia, control: IlinkControl, bot: BotCredentials, kind: 
 def opened(door: IlinkMedia, item: Any) -> bytes:
     """The bytes of an item that somebody else uploaded."""
     got: list[bytes] = []
-    door.fetch(json.dumps({"item_list": [item]}), 0, got.append, 10.0)
+    nobody = Account(token="", account_id="", base_url="")
+    door.fetch(nobody, json.dumps({"item_list": [item]}), 0, got.append, 10.0)
     return b"".join(got)
 
 

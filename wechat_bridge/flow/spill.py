@@ -17,6 +17,9 @@ log = logger(__name__)
 
 PAUSE_SECONDS = 1.0
 
+MOST_HELD = 200
+"""So many unfinished steps of a process may be spilled messages: its heart does them between two beats."""
+
 
 def keep(
     bridge: Bridge, channel: Channel, messages: Sequence[InboundMessage], source: str, error: LedgerUnavailable
@@ -27,21 +30,23 @@ def keep(
     """
     rows = intake.rows_of(bridge, channel, messages, source)
     alerts.raise_("ledger_unavailable", channel.id, f"{len(rows)} messages wait outside the ledger: {error}")
-    while rows and not (_spill(bridge, channel.id, rows) or _store(bridge, rows)):
+    while rows and not (put(bridge, channel.id, rows) or _store(bridge, rows)):
         if bridge.stopping.wait(PAUSE_SECONDS):
             log.error("messages_dropped_at_stop", share_id=channel.id, message_ids=[row.message_id for row in rows])
             return
 
 
-def _spill(bridge: Bridge, share_id: str, rows: Sequence[InboxRow]) -> bool:
+def put(bridge: Bridge, share_id: str, rows: Sequence[InboxRow]) -> bool:
+    """Keep rows in Redis until the ledger is back; False when Redis cannot be used, or the spill is full."""
     try:
         bridge.spill.put(share_id, rows)
     except BrokerUnavailable as error:
         log.warning("spill_failed", share_id=share_id, error=str(error))
         return False
     log.warning("messages_spilled", share_id=share_id, count=len(rows))
-    # Redis may be flushed before the ledger is back: only then with the end of this process would they be lost.
-    bridge.unfinished.add(f"spilled {rows[0].id}", partial(intake.store_rows, bridge, rows))
+    if len(bridge.unfinished) < MOST_HELD:
+        # Redis may be flushed before the ledger is back: only then with the end of this process would they be lost.
+        bridge.unfinished.add(f"spilled {rows[0].id}", partial(intake.store_rows, bridge, rows))
     return True
 
 

@@ -12,6 +12,10 @@ SOURCES = frozenset({"poll", "callback", "history"})
 
 polls_total = Counter("wechat_bridge_polls_total", "Polls by outcome", ["outcome"])
 messages_received_total = Counter("messages_received_total", "Inbound messages that were new", ["source", "type"])
+messages_refused_total = Counter(
+    "wechat_bridge_messages_refused_total", "Messages of people who may not talk", ["channel", "reason"]
+)
+callbacks_total = Counter("wechat_bridge_callbacks_total", "Calls of platforms that push, by outcome", ["outcome"])
 turns_total = Counter("wechat_bridge_turns_total", "Turns closed, by end state", ["state"])
 dead_letters_total = Counter("dlq_messages_total", "Turns given up, by stage", ["stage"])
 sends_without_id_total = Counter(

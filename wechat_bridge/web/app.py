@@ -12,7 +12,7 @@ from wechat_bridge import wiring
 from wechat_bridge.errors import BridgeError
 from wechat_bridge.observe import logging
 from wechat_bridge.settings import settings
-from wechat_bridge.web import health, metrics
+from wechat_bridge.web import health, media, metrics, wecom
 from wechat_bridge.web.shared import SharedReadings
 
 log = logging.logger(__name__)
@@ -25,16 +25,22 @@ async def lifespan(running: FastAPI) -> AsyncIterator[None]:
         given = settings()
         logging.configure(given.log_format, given.log_level)
         await asyncio.to_thread(wiring.start_process, "web")
+        desk = wecom.CallbackDesk(wiring.bridge())
+        await asyncio.to_thread(desk.callbacks.start)
     except BridgeError as error:
         log.critical("start_failed", error=str(error))
         raise
     running.state.readings = SharedReadings(wiring.bridge())
+    running.state.callbacks = desk
     try:
         yield
     finally:
+        await asyncio.to_thread(desk.callbacks.stop)
         await asyncio.to_thread(wiring.stop_process)
 
 
 app = FastAPI(title="wechat_bridge", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
 app.include_router(health.router)
 app.include_router(metrics.router)
+app.include_router(media.router)
+app.include_router(wecom.router)

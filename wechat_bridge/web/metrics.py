@@ -9,6 +9,7 @@ from prometheus_client import REGISTRY, CollectorRegistry, generate_latest
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from wechat_bridge.flow.callback_checks import last_callback_ages_seconds
 from wechat_bridge.flow.channel_checks import oldest_poll_age_seconds
 from wechat_bridge.flow.readings import BrokerReading, LedgerReading, Readings
 from wechat_bridge.flow.roles import KINDS, kinds_of
@@ -37,7 +38,8 @@ async def scrape(request: Request) -> Response:
 
 
 class ReadingsCollector(Collector):
-    """Gauges of one reading. Labels are queues, kinds and states: never channels or people."""
+    """Gauges of one reading. Labels are queues, kinds and states, a channel only where somebody has to act on that very
+    one, and never people."""
 
     def __init__(self, readings: Readings, settings: Settings) -> None:
         self._readings = readings
@@ -78,6 +80,8 @@ def _of_channels(ledger: LedgerReading, settings: Settings) -> Iterator[Metric]:
     yield _gauges("channels", "Channels that have been logged in, by status", "status", states)
     age = oldest_poll_age_seconds(ledger, settings)
     yield _gauge("oldest_poll_age_seconds", "Time since the poll of the online channel that waits longest", age)
+    ages = last_callback_ages_seconds(ledger)
+    yield _gauges("last_callback_age_seconds", "Time since WeCom called, by channel, to half a minute", "channel", ages)
 
 
 def _of_work(ledger: LedgerReading) -> Iterator[Metric]:
@@ -90,12 +94,18 @@ def _of_work(ledger: LedgerReading) -> Iterator[Metric]:
     yield _gauges("open_turns", "Open turns by state", "state", open_turns)
     yield _gauge("oldest_due_turn_age_seconds", "How long the oldest due turn has waited for a worker", due)
     yield _gauge("dead_letters", "Dead letters that wait for a person", len(dead_letters))
+    codes = ledger.pairing_codes
+    yield _gauges("pairing_codes_waiting", "Strangers with a pairing code, by channel under pairing", "channel", codes)
     yield _gauge("oldest_dead_letter_age_seconds", "Age of the oldest of them", ledger.age_seconds(dead_letters))
 
 
 def _of_broker(broker: BrokerReading) -> Iterator[Metric]:
     yield _gauges("queue_length", "Doorbells that wait, by queue", "queue", broker.queues)
     yield _gauge("spilled_channels", "Channels whose messages wait outside the ledger", len(broker.spilled))
+    down = {gate.engine: float(gate.is_open) for gate in broker.gates}
+    waiting = {gate.engine: gate.waiting for gate in broker.gates}
+    yield _gauges("engine_open", "Whether an engine fails and is left alone for a while", "engine", down)
+    yield _gauges("engine_waiting", "Turns that wait for an engine", "engine", waiting)
 
 
 def _gauge(name: str, documentation: str, value: float) -> Metric:

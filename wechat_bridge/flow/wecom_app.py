@@ -1,0 +1,56 @@
+"""An app of WeCom as a channel: made of what stands in WeCom's console, read again as its doors need it."""
+
+from __future__ import annotations
+
+from pydantic import ValidationError
+
+from wechat_bridge.errors import DocumentInvalid, NotConfigured
+from wechat_bridge.flow.context import Bridge
+from wechat_bridge.model.channel import Channel, ChannelKind, ChannelStatus, StatusReason
+from wechat_bridge.model.wecom import WecomAccount, WecomSecrets, WecomSettings, account_of
+from wechat_bridge.model.wecom_kf import KfSettings, kf_account_of
+from wechat_bridge.observe.logging import logger
+
+log = logger(__name__)
+
+
+def add_app(
+    bridge: Bridge, share_id: str, settings: WecomSettings, secrets: WecomSecrets, name: str = "", engine: str = "echo"
+) -> Channel:
+    """Add a channel for an app. It is online at once: there is no login, WeCom may call from now on.
+
+    Everybody within the app's visible range may talk to it. Raises ChannelExists, NotConfigured without a key to seal
+    the secrets with, and LedgerUnavailable.
+    """
+    channel = Channel(
+        id=share_id,
+        kind=ChannelKind.WECOM,
+        name=name,
+        engine=engine,
+        status=ChannelStatus.ONLINE,
+        status_reason=StatusReason.NONE,
+        account_id=f"{settings.corp_id}:{settings.agent_id}",
+        settings=settings.model_dump(mode="json"),
+        sealed_account=bridge.channels.vault.seal_text(secrets.model_dump_json()),
+        created_at=bridge.clock.now(),
+    )
+    bridge.channels.add(channel)
+    log.info("app_added", share_id=share_id, account_id=channel.account_id)
+    return channel
+
+
+def app_of(bridge: Bridge, channel: Channel) -> tuple[WecomSettings, WecomAccount]:
+    """Return a channel's settings and its account. Raises NotConfigured, and DocumentInvalid without a word of it."""
+    if channel.sealed_account is None:
+        raise NotConfigured(f"channel {channel.id} has no credentials")
+    opened = bridge.channels.vault.open_text(channel.sealed_account)
+    try:
+        secrets = WecomSecrets.model_validate_json(opened)
+        if channel.kind is ChannelKind.WECOM_KF:
+            service = KfSettings.model_validate(channel.settings)
+            return service, kf_account_of(service, secrets)
+        settings = WecomSettings.model_validate(channel.settings)
+        return settings, account_of(settings, secrets)
+    except ValidationError as error:
+        fields = ", ".join(".".join(map(str, row["loc"])) for row in error.errors())
+        raise DocumentInvalid(f"channels {channel.id}: settings or credentials: {fields} does not fit") from None
