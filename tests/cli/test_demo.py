@@ -88,6 +88,24 @@ def test_a_ledger_that_stays_is_left_with_the_demo_channel_switched_off(wired: W
     assert channel.enabled is False
 
 
+@pytest.mark.slow
+def test_a_member_of_a_company_is_answered_through_callbacks_and_the_app(
+    environment: Environment, wired: Wired, tmp_path: Path
+) -> None:
+    for text in ("你好 WeCom", "again"):  # the second demo finds the channel of the first in the ledger
+        done = runner(environment, tmp_path)("demo", "--channel", "wecom", "--once", text)
+        assert (done.returncode, done.stdout) == (0, f"{text}\n"), done.stderr
+        assert "WeCom takes the callback URL http://127.0.0.1:" in done.stderr
+    bridge = wired.bridge
+    rows = list(bridge.inbox.collection.find({"share_id": "demo-wecom"}))
+    turns = [bridge.turns.get(row["turn_id"]) for row in rows]
+    assert {(row["source"], row["state"]) for row in rows} == {("callback", "done")}
+    assert [turn is not None and (turn.state, turn.open) for turn in turns] == [("sent", False)] * 2
+    channel = bridge.channels.get("demo-wecom")
+    assert channel is not None
+    assert channel.enabled is False
+
+
 class Conversation:
     """A demo whose input and output are the test's."""
 

@@ -110,6 +110,16 @@ def test_a_command_finds_the_settings_of_the_running_up_with_the_keys_of_its_eng
     assert for_commands(up) == {**URLS, **ENGINES, "wechat_bridge_reply__apology": "sorry"}
 
 
+def test_a_command_learns_the_public_address_of_the_running_up(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    with home.locked():
+        with monkeypatch.context() as shell:
+            shell.setenv("PUBLIC_BASE_URL", "https://bridge.example.com")
+            home.publish(for_others(URLS))
+        assert for_commands(home) == {**URLS, "PUBLIC_BASE_URL": "https://bridge.example.com"}
+        monkeypatch.setenv("PUBLIC_BASE_URL", "https://other.example.com")
+        assert for_commands(home) == URLS
+
+
 def test_what_up_tells_is_for_its_user_alone(up: Home) -> None:
     modes = {oct(path.stat().st_mode & 0o777) for path in up.run.iterdir() if "sk-key" in path.read_text()}
     assert modes == {"0o600"}

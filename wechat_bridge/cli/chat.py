@@ -1,9 +1,10 @@
-"""Be the WeChat user of the demo."""
+"""Be the person of the demo."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import requests
 
@@ -11,13 +12,26 @@ from wechat_bridge.errors import BridgeError, ServiceNotReachable
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.model import keys
 from wechat_bridge.model.turn import TERMINAL, TurnState
-from wechat_bridge.simulators.ilink import IlinkControl, IlinkControlError
+from wechat_bridge.simulators.ilink import IlinkControlError
+from wechat_bridge.simulators.wecom import WecomControlError
 
 PAUSE_SECONDS = 0.05
 
 
 class NoAnswer(BridgeError):
     """The bot did not answer; the message says why."""
+
+
+class Person(Protocol):
+    """Somebody at a simulated platform. Methods raise what the platform's control raises."""
+
+    def say(self, text: str) -> str:
+        """Write a message; return the id that it has in the inbox, behind the name of the channel."""
+        ...
+
+    def seen(self, after: int) -> list[dict[str, Any]]:
+        """Return what was shown to the person beyond the first ``after``: ``text``, and ``at`` in Unix seconds."""
+        ...
 
 
 @dataclass
@@ -29,25 +43,22 @@ class Answer:
 
 
 class Chat:
-    """One WeChat user talking to one bot at the simulated WeChat."""
+    """One person talking to one channel."""
 
-    def __init__(self, bridge: Bridge, control: IlinkControl, share_id: str, user_id: str) -> None:
-        channel = bridge.channels.get(share_id)
-        self._bot_id = channel.account_id if channel else ""
+    def __init__(self, bridge: Bridge, person: Person, share_id: str) -> None:
         self._bridge = bridge
-        self._control = control
+        self._person = person
         self._share_id = share_id
-        self._user_id = user_id
         self._seen = 0
 
     def ask(self, text: str, seconds: float) -> list[Answer]:
         """Write a message; return what the bot answers. Raises NoAnswer, ServiceNotReachable, LedgerUnavailable."""
         asked_at = time.time()
         try:
-            message_id = self._control.say(self._bot_id, self._user_id, text)[0]
+            message_id = self._person.say(text)
             self._wait(keys.turn_id(self._share_id, message_id), seconds)
-            rows = self._control.deliveries(self._user_id, after=self._seen)
-        except (requests.RequestException, IlinkControlError) as error:
+            rows = self._person.seen(self._seen)
+        except (requests.RequestException, IlinkControlError, WecomControlError) as error:
             raise ServiceNotReachable(f"the simulated WeChat does not answer ({error})") from None
         self._seen += len(rows)
         return [Answer(str(row["text"]), float(row["at"]) - asked_at) for row in rows]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -21,16 +22,26 @@ def up() -> None:
     _load("up").run()
 
 
+class DemoChannel(StrEnum):
+    """Which platform the demo simulates."""
+
+    ILINK = "ilink"  # personal WeChat
+    WECOM = "wecom"  # an app of WeCom
+
+
 def demo(
     once: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Send this one message, print the answer, end.")
     ] = None,
+    channel: Annotated[
+        DemoChannel, typer.Option(help="ilink: a personal account. wecom: an app of a company (企业微信).")
+    ] = DemoChannel.ILINK,
 ) -> None:
     """Try the bridge without a WeChat account: everything of `up`, a simulated WeChat, and you are its user.
 
     Uses a temporary folder and leaves nothing behind.
     """
-    _load("demo").run(once)
+    _load("demo").run(once, channel.value)
 
 
 def _load(name: str) -> Any:

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from wechat_bridge.cli import access, channel, dead, engine, health, local, send, setup
+from wechat_bridge.cli import access, channel, dead, doctor, engine, health, local, send, setup
 from wechat_bridge.errors import BridgeError, SettingsError
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ app.add_typer(dead.app, name="dead")
 app.add_typer(engine.app, name="engine")
 app.command()(send.send)
 app.command()(health.health)
+app.command()(doctor.doctor)
 app.command()(setup.setup)
 app.command("new-key")(setup.make_key)
 

@@ -20,6 +20,9 @@ SERVERS = ("REDIS_URL", "MONGODB_URL")
 NOT_SHARED = frozenset({f"{PREFIX}DATA_DIR", f"{PREFIX}START_WAIT_SECONDS"})
 """Settings of ``up`` that are a command's own affair: where it looked for ``up``, and how patient it is."""
 
+PUBLIC_ADDRESS = "PUBLIC_BASE_URL"
+"""Without the prefix, as the field knows it; what a command prints for WeCom's console contains it."""
+
 ENGINES = f"{PREFIX}ENGINES"
 """Of this setting the parts make sense together only: all of them are one shell's."""
 
@@ -68,7 +71,8 @@ def for_commands(home: Home) -> dict[str, str]:
 
 def _is_shared(name: str) -> bool:
     """Whether it is one of the bridge's settings, whose names count in any case."""
-    return name.upper().startswith(PREFIX) and name.upper() not in NOT_SHARED
+    own = name.upper()
+    return (own.startswith(PREFIX) and own not in NOT_SHARED) or own == PUBLIC_ADDRESS
 
 
 def _is_set(name: str) -> bool:

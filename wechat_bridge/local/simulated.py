@@ -1,4 +1,4 @@
-"""The simulated WeChat as a process of its own."""
+"""The simulated platforms as processes of their own."""
 
 from __future__ import annotations
 
@@ -29,3 +29,23 @@ class SimulatedWechat(Service):
     def answers(self) -> bool:
         """Return whether it takes commands."""
         return self.alive and http_ok(self.port, "POST", "/_control/bots", "{}")
+
+
+class SimulatedWecom(Service):
+    """WeCom's API and callbacks on 127.0.0.1; apps and members are made through its control API."""
+
+    def __init__(self, directory: Path, log: Path) -> None:
+        super().__init__("simulator", directory, None, log)
+
+    @property
+    def url(self) -> str:
+        """The base URL of its API."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def command(self) -> list[str]:
+        """Return the command line."""
+        return [sys.executable, "-m", "wechat_bridge.simulators", "wecom", "--port", str(self.port)]
+
+    def answers(self) -> bool:
+        """Return whether it takes commands."""
+        return self.alive and http_ok(self.port, "POST", "/_control/apps", "{}")
