@@ -110,7 +110,9 @@ task_routes = {
     "wechat_bridge.access_human": {"queue": "management"},
     "wechat_bridge.access_bot": {"queue": "management"},
     "wechat_bridge.send_notice": {"queue": "management"},
+    "wechat_bridge.pull_customer_service": {"queue": "history"},
     "wechat_bridge.seed_poll_chains": {"queue": "maintenance"},
+    "wechat_bridge.seed_customer_service": {"queue": "maintenance"},
     "wechat_bridge.sweep": {"queue": "maintenance"},
 }
 imports = (
@@ -118,6 +120,7 @@ imports = (
     "wechat_bridge.tasks.replying",
     "wechat_bridge.tasks.management",
     "wechat_bridge.tasks.access",
+    "wechat_bridge.tasks.customer_service",
     "wechat_bridge.tasks.maintenance",
 )
 
@@ -130,6 +133,12 @@ beat_schedule: dict[str, dict[str, Any]] = {
         # A worker counts as dead 8 s after it was seen; its chains are to be back 12 s after it was killed.
         "schedule": 2.0,
         "options": {"expires": 2},
+    },
+    "seed-customer-service": {
+        # Accounts for which WeCom did not ring, or rang in vain, are read within seconds or, at the latest, minutes.
+        "task": "wechat_bridge.seed_customer_service",
+        "schedule": 5.0,
+        "options": {"expires": 5},
     },
     "sweep": {
         "task": "wechat_bridge.sweep",

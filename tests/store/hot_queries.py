@@ -269,8 +269,8 @@ HOT: dict[str, Case] = SEED | POLL | INTAKE | FLUSH | REPLY | DELIVER | SWEEP | 
 
 RARE = {
     "channels.add", "channels.all", "channels.log_in", "channels.set_enabled",  # an operator's commands
-    "channels.configure",
-    "accounts.log_out", "accounts.set_app", "accounts.remove", "accounts.of_owner", "accounts.claim_reminder", "turns.count_open",
+    "channels.configure", "accounts.set_app",
+    "accounts.log_out", "accounts.remove", "accounts.of_owner", "accounts.claim_reminder", "turns.count_open",
     "dead_letters.get", "dead_letters.all_waiting", "dead_letters.mark_replayed", "dead_letters.mark_discarded",
     "turns.reopen", "inbox.reopen",  # replays
     "channels.untake_link", "turns.unclaim",  # when the ledger did not answer in time

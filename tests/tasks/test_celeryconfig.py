@@ -13,14 +13,16 @@ from celery import Celery
 
 import celeryconfig
 from tests.support.world import World
-from wechat_bridge.tasks import access, maintenance, management, polling, replying
+from wechat_bridge.tasks import access, customer_service, maintenance, management, polling, replying
 from wechat_bridge.tasks.base import BridgeTask, ManagementTask
 
-MODULES = (access, maintenance, management, polling, replying)
+MODULES = (access, customer_service, maintenance, management, polling, replying)
 MANAGEMENT = {"relogin", "submit_verify_code", "logout", "enable", "disable", "probe", "replay_dead_letter"} | {
     "access_list", "access_policy", "access_limit", "access_allow", "access_deny", "access_forget", "access_approve",
     "access_mute", "access_unmute", "access_human", "access_bot", "send_notice",
 }  # fmt: skip
+
+SILENT = ("poll_channel", "seed_poll_chains", "seed_customer_service", "sweep", "follow_login")
 
 
 @pytest.fixture
@@ -88,7 +90,7 @@ def test_nothing_that_is_rung_asks_for_a_result(world: World) -> None:
 
 def test_what_polls_and_seeds_sends_no_events(app: Celery) -> None:
     silent = {name for name, task in ours(app).items() if not task.send_events}
-    assert silent == {f"wechat_bridge.{name}" for name in ("poll_channel", "seed_poll_chains", "sweep", "follow_login")}
+    assert silent == {f"wechat_bridge.{name}" for name in SILENT}
 
 
 def test_beat_entries_exist_expire_and_are_as_often_as_promised(app: Celery) -> None:
@@ -97,6 +99,7 @@ def test_beat_entries_exist_expire_and_are_as_often_as_promised(app: Celery) -> 
     assert all(0 < entry["options"]["expires"] <= entry["schedule"] for entry in entries)
     assert {entry["task"]: entry["schedule"] for entry in entries} == {
         "wechat_bridge.seed_poll_chains": 2.0,
+        "wechat_bridge.seed_customer_service": 5.0,
         "wechat_bridge.sweep": 5.0,
     }
 

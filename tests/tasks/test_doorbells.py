@@ -23,9 +23,10 @@ RINGS: dict[str, tuple[str, Ring]] = {
     "flush_conversation": ("inbox", lambda world, delay: world.bridge.doorbells.ring_flush(world.chat(), delay)),
     "generate_reply": ("reply", lambda world, delay: world.bridge.doorbells.ring_reply(turn_id(world), delay)),
     "deliver_reply": ("deliver", lambda world, delay: world.bridge.doorbells.ring_deliver(turn_id(world), delay)),
+    "pull_customer_service": ("history", lambda world, _: world.bridge.doorbells.ring_pull(world.share_id)),
     "record_dead_letter": ("dead_letter", lambda world, _: world.bridge.doorbells.ring_dead_letter(turn_id(world))),
 }
-DELAYED = [name for name in RINGS if name != "record_dead_letter"]
+DELAYED = [name for name in RINGS if name not in ("record_dead_letter", "pull_customer_service")]
 
 
 def turn_id(world: World) -> str:
@@ -55,6 +56,7 @@ def test_each_lies_in_its_queue_and_carries_ids_only(world: World, name: str) ->
     known: dict[str, list[Any]] = {
         "poll_channel": [world.share_id, 7],
         "flush_conversation": [world.chat()],
+        "pull_customer_service": [world.share_id],
     }
     assert doorbell.args == known.get(name, [turn_id(world)])
     assert doorbell.eta is None

@@ -44,7 +44,8 @@ class WecomSettings(BaseModel):
     ``api_base_url`` another server for private deployments. ``welcome_text`` answers the events in ``welcome_events``
     ("": nothing does; ``enter_agent`` comes with every look into the app). ``clicks`` says which menu clicks are
     questions: none, all (the menu's key is the question), or those of a table from key to question.
-    ``freshness_seconds`` is how old, or ahead, a callback may be; 0: any age.
+    ``freshness_seconds`` is how old, or ahead, a callback may be; 0: any age. With ``markdown`` texts go out as WeCom's
+    markdown, which people who use the app within WeChat (微工作台) are not shown; else as plain texts.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -57,6 +58,7 @@ class WecomSettings(BaseModel):
     welcome_events: frozenset[str] = frozenset({"subscribe"})
     clicks: bool | dict[str, str] = False
     freshness_seconds: int = Field(default=300, ge=0)
+    markdown: bool = False
 
 
 class WecomSecrets(BaseModel):
@@ -81,6 +83,7 @@ class WecomAccount(Account):
     callback_token: str = Field(repr=False)
     encoding_aes_key: str = Field(repr=False)
     proxy: str = Field(default="", repr=False)
+    markdown: bool = False
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -104,6 +107,7 @@ def account_of(settings: WecomSettings, secrets: WecomSecrets) -> WecomAccount:
         callback_token=secrets.token,
         encoding_aes_key=secrets.encoding_aes_key,
         proxy=_with_login(settings.proxy, secrets.proxy_login),
+        markdown=settings.markdown,
     )
 
 

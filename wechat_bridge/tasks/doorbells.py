@@ -51,6 +51,10 @@ class CeleryDoorbells:
         """Ask for a step of a QR login."""
         self._send("follow_login", [share_id, login_id, step], delay_seconds, f"login:{login_id}:{step}")
 
+    def ring_pull(self, share_id: str) -> None:
+        """Ask that the customer service account of a channel is read."""
+        self._send("pull_customer_service", [share_id], 0, f"pull:{share_id}")
+
     @broker_call
     def waiting(self, queue: str) -> int:
         """Return how many doorbells wait in a queue."""

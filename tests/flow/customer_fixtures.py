@@ -1,0 +1,39 @@
+"""A customer service account of each test's own, at a simulated WeCom for each module."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from tests.flow.wecom_fixtures import simulated_wecom, wecom
+from tests.support.customer_world import CustomerWorld
+from tests.support.world import World
+from wechat_bridge.flow.unfinished import Unfinished
+from wechat_bridge.simulators.wecom import WecomControl
+from wechat_bridge.wiring import Wired
+
+__all__ = ["answered", "own", "service", "simulated_wecom", "wecom"]
+
+
+@pytest.fixture
+def service(wired: Wired, wecom: WecomControl) -> CustomerWorld:
+    """An account of this test alone, sent to without pauses, with a retry list of its own."""
+    wecom.set_options(kf_page_size=1_000, kf_empty_pages=0, kf_pulls_without_token=100, kf_over_limit="event")
+    settings = wired.bridge.settings
+    quick = settings.model_copy(update={"reply": settings.reply.model_copy(update={"pacing_seconds": 0.0})})
+    bridge = dataclasses.replace(wired.bridge, settings=quick, unfinished=Unfinished())
+    return CustomerWorld.of_account(dataclasses.replace(wired, bridge=bridge), wecom)
+
+
+def own(world: World) -> CustomerWorld:
+    """The world, changed, as the account that it is."""
+    assert isinstance(world, CustomerWorld)
+    return world
+
+
+def answered(service: CustomerWorld, text: str, name: str = "ann") -> None:
+    """A customer says something and is answered."""
+    service.say(text, name=name)
+    service.pull()
+    assert service.settle(name) is not None

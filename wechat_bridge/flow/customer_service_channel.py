@@ -1,0 +1,51 @@
+"""A customer service account as a channel."""
+
+from __future__ import annotations
+
+from wechat_bridge.errors import AccountTaken
+from wechat_bridge.flow.context import Bridge
+from wechat_bridge.model.channel import Channel, ChannelKind, ChannelStatus, StatusReason
+from wechat_bridge.model.wecom import WecomSecrets
+from wechat_bridge.model.wecom_kf import KfSettings, service_id, service_of
+from wechat_bridge.observe.logging import logger
+
+log = logger(__name__)
+
+
+def add_customer_service(
+    bridge: Bridge, share_id: str, settings: KfSettings, secrets: WecomSecrets, name: str = "", engine: str = "echo"
+) -> Channel:
+    """Add a channel for an account. It is online at once, and read from now on whether WeCom rings or not.
+
+    What customers said before stays unanswered. ``secrets`` are those of the app that serves the account. Raises
+    AccountTaken (another channel reads it), ChannelExists, NotConfigured without a key to seal the secrets with, and
+    LedgerUnavailable.
+    """
+    account_id = service_id(settings.corp_id, settings.open_kfid)
+    _check_free(bridge, account_id, share_id)
+    channel = Channel(
+        id=share_id,
+        kind=ChannelKind.WECOM_KF,
+        name=name,
+        engine=engine,
+        status=ChannelStatus.ONLINE,
+        status_reason=StatusReason.NONE,
+        account_id=account_id,
+        settings=settings.model_dump(mode="json"),
+        sealed_account=bridge.channels.vault.seal_text(secrets.model_dump_json()),
+        created_at=bridge.clock.now(),
+    )
+    bridge.channels.add(channel)
+    bridge.services.add(account_id, share_id, bridge.clock.now())
+    log.info("customer_service_added", share_id=share_id, account_id=account_id)
+    return channel
+
+
+def _check_free(bridge: Bridge, account_id: str, share_id: str) -> None:
+    """Raise AccountTaken while another channel reads the account: each would answer every message."""
+    known = bridge.services.get(account_id)
+    if known is None or known.share_id == share_id:
+        return
+    other = bridge.channels.get(known.share_id)
+    if other is not None and service_of(other.settings) == account_id:
+        raise AccountTaken(f"customer service account {account_id} is read by channel {other.id}; remove that first")
