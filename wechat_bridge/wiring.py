@@ -14,11 +14,18 @@ from celery import Celery
 from pymongo import MongoClient
 from pymongo.database import Database
 
+from wechat_bridge.channels.base import MediaDoor, SendingDoor
 from wechat_bridge.channels.http import HttpClient
 from wechat_bridge.channels.ilink.door import IlinkDoor
 from wechat_bridge.channels.ilink.login import IlinkLogin
 from wechat_bridge.channels.ilink.media import IlinkMedia
+from wechat_bridge.channels.wecom.api import WecomApi
+from wechat_bridge.channels.wecom.door import WecomDoor
+from wechat_bridge.channels.wecom.kf_door import KfDoor
+from wechat_bridge.channels.wecom.kf_media import KfMedia
+from wechat_bridge.channels.wecom.media import WecomMedia
 from wechat_bridge.engines.http import EngineHttp
+from wechat_bridge.engines.outgoing_webhook import OutgoingWebhook
 from wechat_bridge.engines.registry import load_engines
 from wechat_bridge.engines.speech import load_speech_to_text
 from wechat_bridge.flow.context import Bridge
@@ -37,13 +44,17 @@ from wechat_bridge.store.broker import RedisClient
 from wechat_bridge.store.channels import ChannelStore
 from wechat_bridge.store.clock import LedgerClock
 from wechat_bridge.store.conversations import ConversationStore
+from wechat_bridge.store.customer_service import CustomerServiceStore
 from wechat_bridge.store.dead_letters import DeadLetterStore
 from wechat_bridge.store.dead_spill import DeadLetterSpill
 from wechat_bridge.store.due_times import DueTimes
+from wechat_bridge.store.engine_gates import EngineGates
+from wechat_bridge.store.holds import HoldStore
 from wechat_bridge.store.inbox import InboxStore
 from wechat_bridge.store.ledger import Document
 from wechat_bridge.store.logins import LoginStore
 from wechat_bridge.store.media import MediaStore
+from wechat_bridge.store.media_links import MediaLinks
 from wechat_bridge.store.pacing import SendPacing
 from wechat_bridge.store.poll_locks import PollLocks
 from wechat_bridge.store.reachable import wait_for_services
@@ -51,6 +62,8 @@ from wechat_bridge.store.retention import RetentionStore
 from wechat_bridge.store.spill import Spill
 from wechat_bridge.store.turns import TurnStore
 from wechat_bridge.store.vault import Vault
+from wechat_bridge.store.wecom_media_ids import WecomMediaIds
+from wechat_bridge.store.wecom_tokens import WecomTokens
 from wechat_bridge.store.workers import WorkerStore
 from wechat_bridge.tasks.config import celery_options
 from wechat_bridge.tasks.doorbells import CeleryDoorbells
@@ -136,16 +149,10 @@ def build(given: Settings, celery: Celery) -> Wired:
 
 
 def _bridge(
-    given: Settings,
-    celery: Celery,
-    clock: LedgerClock,
-    heartbeat: Heartbeat,
-    unfinished: Unfinished,
-    database: Database[Document],
-    redis_client: RedisClient,
-    http: HttpClient,
-    engine_http: EngineHttp,
-) -> Bridge:
+    given: Settings, celery: Celery, clock: LedgerClock, heartbeat: Heartbeat, unfinished: Unfinished,
+    database: Database[Document], redis_client: RedisClient, http: HttpClient, engine_http: EngineHttp,
+) -> Bridge:  # fmt: skip
+    wecom = WecomApi(http, WecomTokens(redis_client))
     return Bridge(
         settings=given,
         clock=clock,
@@ -153,28 +160,42 @@ def _bridge(
         doorbells=CeleryDoorbells(celery, redis_client),
         channels=ChannelStore(database, Vault(given.secret_keys)),
         accounts=AccountStore(database),
+        holds=HoldStore(database),
         access=AccessStore(database),
         inbox=InboxStore(database),
         conversations=ConversationStore(database),
         turns=TurnStore(database),
         dead_letters=DeadLetterStore(database),
+        services=CustomerServiceStore(database),
         workers=WorkerStore(database),
         locks=PollLocks(redis_client, given.poll.total_deadline_seconds + LOCK_SLACK_SECONDS),
         logins=LoginStore(redis_client, given.login.whole_seconds),
         pacing=SendPacing(redis_client),
+        gates=EngineGates(redis_client),
         spill=Spill(redis_client),
         dead_spill=DeadLetterSpill(redis_client),
         retention=RetentionStore(database),
         due_times=DueTimes(database),
         media=MediaStore(database, FolderBlobs(given.media.folder) if given.media.folder else ChunkBlobs(database)),
-        doors={ChannelKind.ILINK: _door(given, http)},
+        media_links=MediaLinks(given.secret_keys, given.public_base_url, given.media.link_seconds),
+        doors=_doors(given, http, wecom),
         login_doors={ChannelKind.ILINK: IlinkLogin(http, given.login.question_seconds)},
         login_slots=threading.BoundedSemaphore(given.login.most_at_once),
-        media_doors={ChannelKind.ILINK: _media_door(given, http)},
+        media_doors=_media_doors(given, http, wecom, redis_client),
+        customer_service=KfDoor(wecom),
         engines=load_engines(given.engines, engine_http, CeleryCalls(celery)),
+        outgoing=OutgoingWebhook(engine_http),
         speech_to_text=load_speech_to_text(),
         unfinished=unfinished,
     )
+
+
+def _doors(given: Settings, http: HttpClient, wecom: WecomApi) -> dict[ChannelKind, SendingDoor]:
+    return {
+        ChannelKind.ILINK: _door(given, http),
+        ChannelKind.WECOM: WecomDoor(wecom),
+        ChannelKind.WECOM_KF: KfDoor(wecom),
+    }
 
 
 def _door(given: Settings, http: HttpClient) -> IlinkDoor:
@@ -185,9 +206,17 @@ def _door(given: Settings, http: HttpClient) -> IlinkDoor:
     )
 
 
-def _media_door(given: Settings, http: HttpClient) -> IlinkMedia:
+def _media_doors(
+    given: Settings, http: HttpClient, wecom: WecomApi, redis_client: RedisClient
+) -> dict[ChannelKind, MediaDoor]:
     media = given.media
-    return IlinkMedia(http, origins=media.origins, cdn_base_url=media.cdn_base_url, most_bytes=media.most_bytes)
+    return {
+        ChannelKind.ILINK: IlinkMedia(
+            http, origins=media.origins, cdn_base_url=media.cdn_base_url, most_bytes=media.most_bytes
+        ),
+        ChannelKind.WECOM: WecomMedia(wecom, WecomMediaIds(redis_client), most_bytes=media.most_bytes),
+        ChannelKind.WECOM_KF: KfMedia(wecom, WecomMediaIds(redis_client), most_bytes=media.most_bytes),
+    }
 
 
 def bridge_version() -> str:

@@ -22,7 +22,7 @@ from wechat_bridge.errors import DocumentInvalid, LedgerUnavailable
 from wechat_bridge.flow import intake, turns
 from wechat_bridge.flow.sweep import Sweeper
 from wechat_bridge.model.access import Policy, Reason
-from wechat_bridge.model.channel import ChannelKind
+from wechat_bridge.model.channel import Account, ChannelKind
 
 
 class ClosedDoor:
@@ -31,7 +31,7 @@ class ClosedDoor:
     def __init__(self) -> None:
         self.fetched: list[int] = []
 
-    def fetch(self, raw: str, position: int, *_: Any) -> None:
+    def fetch(self, account: Account, raw: str, position: int, *_: Any) -> None:
         """Note that somebody did."""
         self.fetched.append(position)
 

@@ -11,6 +11,7 @@ import pytest
 
 from tests.support.variations import ScriptedEngine, engine, process, using, wrapping
 from tests.support.world import World
+from wechat_bridge.channels.base import Polls
 from wechat_bridge.engines.base import Answer, Question
 from wechat_bridge.flow import deliver, reply
 from wechat_bridge.flow.sweep import Sweeper
@@ -104,6 +105,7 @@ def test_a_quiet_poll_is_no_failure_and_is_followed_at_once(quick: World) -> Non
     quick.control.script("getupdates", quick.bot_id, answer={"msgs": [], "longpolling_timeout_ms": 10})
     quick.poll()
     door = quick.bridge.doors[quick.channel.kind]
+    assert isinstance(door, Polls)
     short = door.poll(quick.bridge.channels.vault.open(quick.channel.sealed_account or ""), "", 0.01)
     assert short.messages == ()
     assert quick.wired.redis.get(redis_keys.poll_failures(quick.share_id)) in {None, "0"}

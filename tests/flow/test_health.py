@@ -10,11 +10,14 @@ import pytest
 from celery import Celery
 
 import celeryconfig
+from tests.flow.admitting import OPERATOR, age, person, under, wrote
 from tests.support import healthy
 from tests.support.world import World, settings_for
+from wechat_bridge.flow import access_admin as admin
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.health import Check, HealthReport, report
 from wechat_bridge.flow.roles import QUEUES, ROLES
+from wechat_bridge.model.access import Policy
 from wechat_bridge.store import redis_keys
 from wechat_bridge.store.conversations import Arrival, Window
 from wechat_bridge.wiring import Wired, build
@@ -153,6 +156,19 @@ def test_parked_replies_are_shown_with_their_reason_and_are_no_fault(bridge: Bri
     found = report(bridge)
     assert found.ok
     assert "1 because of send_budget" in check(found, "parked").detail
+
+
+def test_strangers_who_wait_with_a_code_are_told_and_are_no_fault(bridge: Bridge, world: World) -> None:
+    assert check(report(bridge), "pairing").detail == "nobody waits to be let in"
+    under(world, Policy.PAIRING)
+    for name in ("ann", "bob", "cid", "dee"):
+        wrote(world, "hello", name=name)
+    found = report(bridge)
+    assert (check(found, "pairing").ok, red(found)) == (True, set())
+    assert f"with a code, {world.share_id}: 3. See who: wechat-bridge access list" in check(found, "pairing").detail
+    age(world, 3601, "bob")
+    admin.approve(bridge, world.share_id, person(world, "cid").code, OPERATOR)
+    assert f"{world.share_id}: 1." in check(report(bridge), "pairing").detail
 
 
 def test_messages_that_do_not_become_a_turn_are_red(bridge: Bridge) -> None:

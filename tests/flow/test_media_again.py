@@ -16,6 +16,7 @@ from wechat_bridge.channels.base import MediaDoor
 from wechat_bridge.errors import EngineUnavailable, PlatformUnavailable
 from wechat_bridge.flow import media as media_module
 from wechat_bridge.flow import reply
+from wechat_bridge.model.channel import Account
 from wechat_bridge.model.media import MediaState
 from wechat_bridge.model.turn import TurnState
 
@@ -104,7 +105,9 @@ class CutDoor:
         self._stopping = stopping
         self.upload, self.send = door.upload, door.send
 
-    def fetch(self, raw: str, position: int, sink: Callable[[bytes], object], total_seconds: float) -> None:
+    def fetch(
+        self, account: Account, raw: str, position: int, sink: Callable[[bytes], object], total_seconds: float
+    ) -> None:
         self._stopping.set()
         raise PlatformUnavailable("cut")
 

@@ -8,7 +8,7 @@ from tests.flow.polling import delay_seconds, texts_waiting
 from tests.support.doorbells import taken
 from tests.support.variations import failing, setting, using
 from tests.support.world import World
-from wechat_bridge.channels.base import PollAnswer, PollCut
+from wechat_bridge.channels.base import PollAnswer, PollCut, Polls
 from wechat_bridge.errors import BrokerUnavailable, LedgerUnavailable
 from wechat_bridge.model.channel import Account, ChannelKind
 from wechat_bridge.store import redis_keys
@@ -174,7 +174,9 @@ def test_a_slice_ends_when_its_lock_was_revoked_and_keeps_what_the_poll_brought(
         def poll(self, account: Account, cursor: str, hold_hint_seconds: float | None) -> PollAnswer:
             """Poll, and lose the lock."""
             world.bridge.locks.revoke(world.share_id)
-            return world.bridge.doors[ChannelKind.ILINK].poll(account, cursor, hold_hint_seconds)
+            door = world.bridge.doors[ChannelKind.ILINK]
+            assert isinstance(door, Polls)
+            return door.poll(account, cursor, hold_hint_seconds)
 
     using(world, doors={ChannelKind.ILINK: Revoking()}).poll()
     assert texts_waiting(world) == ["one"]

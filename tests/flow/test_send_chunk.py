@@ -101,7 +101,7 @@ def test_without_redis_sends_are_not_paced_but_go_out(world: World) -> None:
 
 def test_a_turn_whose_slot_is_far_away_gives_its_claim_back(world: World) -> None:
     for _ in range(3):
-        world.bridge.pacing.reserve(world.share_id, 4.0)
+        world.bridge.pacing.reserve(world.share_id, 4.0, most_wait_seconds=60.0)
     turn = generated(world)
     outcome = send(setting(world, "reply", pacing_seconds=4.0), turn)
     assert isinstance(outcome, RetryIn)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from wechat_bridge.errors import PlatformUnavailable
 from wechat_bridge.model.channel import Account
@@ -30,18 +30,6 @@ class PollAnswer:
     suspect: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SendLimits:
-    """What a platform takes: UTF-8 bytes of one text, and messages to one person; 0: no limit is known.
-
-    What is beyond may be cut off or dropped without a word, so it is for us not to go there.
-    """
-
-    text_bytes: int
-    per_minute: int = 0
-    per_hour: int = 0
-
-
 class SendingDoor(Protocol):
     """A platform on which people can be written to."""
 
@@ -61,8 +49,9 @@ class SendingDoor(Protocol):
         ...
 
 
-class PollingDoor(SendingDoor, Protocol):
-    """A platform whose messages are read by long polling."""
+@runtime_checkable
+class Polls(Protocol):
+    """What a platform whose messages are read by long polling has besides."""
 
     def poll(self, account: Account, cursor: str, hold_hint_seconds: float | None) -> PollAnswer:
         """Wait for messages after ``cursor``. A read timeout is an empty answer.
@@ -71,6 +60,10 @@ class PollingDoor(SendingDoor, Protocol):
         itself ended the poll.
         """
         ...
+
+
+class PollingDoor(SendingDoor, Polls, Protocol):
+    """A platform whose messages are read by long polling, and on which people can be written to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +86,9 @@ class Uploaded:
 class MediaDoor(Protocol):
     """A platform whose messages bring, and take, more than text."""
 
-    def fetch(self, raw: str, position: int, sink: Callable[[bytes], object], total_seconds: float) -> None:
+    def fetch(
+        self, account: Account, raw: str, position: int, sink: Callable[[bytes], object], total_seconds: float
+    ) -> None:
         """Fetch part ``position`` (from 0, as parsed) of the message whose text is ``raw``; ``sink`` gets the plain
         bytes in order, which count only when this returns.
 

@@ -10,7 +10,7 @@ from wechat_bridge.flow.checks import Check, listed
 from wechat_bridge.flow.poll import LINK_SLACK_SECONDS
 from wechat_bridge.flow.readings import LedgerReading, is_polled
 from wechat_bridge.flow.roles import POLL_QUEUE
-from wechat_bridge.model.channel import Channel, ChannelStatus, StatusReason
+from wechat_bridge.model.channel import Channel, ChannelKind, ChannelStatus, StatusReason
 from wechat_bridge.settings import Settings
 
 MARGIN_SECONDS = 60.0
@@ -50,7 +50,7 @@ def _chains(ledger: LedgerReading, settings: Settings) -> Check:
     ]
     if not still:
         age = oldest_poll_age_seconds(ledger, settings)
-        detail = f"the oldest poll is {age:.0f} s ago" if ledger.polled_channels else "no channel is online"
+        detail = f"the oldest poll is {age:.0f} s ago" if ledger.polled_channels else "there is no channel to poll"
         return Check(name="poll_chains", ok=True, detail=detail)
     detail = f"not polled: {listed(still)}. Look at beat, the ops worker and the poll worker, in this order"
     return Check(name="poll_chains", ok=False, detail=detail)
@@ -98,12 +98,15 @@ def _attention(ledger: LedgerReading, settings: Settings) -> Check:
 
 def _complaints(channel: Channel, settings: Settings) -> Sequence[str]:
     error = f" ({channel.last_error})" if channel.last_error else ""
+    if channel.hold is not None and channel.hold.lasts:
+        return [f"{channel.id}: nothing goes out since {channel.hold.since:%Y-%m-%d %H:%M} UTC: {channel.hold.error}"]
     if channel.status is ChannelStatus.ERROR:
         if channel.status_reason is StatusReason.LOGIN_NEEDED:
             return [f"{channel.id}: the login has ended{error}, run: wechat-bridge channel login {channel.id}"]
         return [f"{channel.id}: polls failed{error}, probed until WeChat answers again"]
-    if is_polled(channel) and channel.last_error:
-        return [f"{channel.id}: the last poll failed{error}, tried again by itself"]
+    if channel.last_error and (is_polled(channel) or channel.kind is ChannelKind.WECOM_KF):
+        what = "the last poll failed" if is_polled(channel) else "customers are not heard"
+        return [f"{channel.id}: {what}{error}, tried again by itself"]
     if channel.suspect_polls >= settings.poll.suspect_after:
         return [f"{channel.id}: WeChat answers without content; if it stays so, log in again"]
     return []

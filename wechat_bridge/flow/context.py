@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from wechat_bridge.channels.base import MediaDoor, PollingDoor
+from wechat_bridge.channels.base import MediaDoor, SendingDoor
 from wechat_bridge.channels.login import LoginDoor
+from wechat_bridge.channels.wecom.kf_door import KfDoor
 from wechat_bridge.engines.base import Engine
+from wechat_bridge.engines.outgoing_webhook import OutgoingWebhook
 from wechat_bridge.engines.speech import SpeechToText
 from wechat_bridge.flow.send_ids import SendIds
 from wechat_bridge.flow.typing_indicator import TypingIndicator
@@ -21,12 +23,16 @@ from wechat_bridge.store.accounts import AccountStore
 from wechat_bridge.store.channels import ChannelStore
 from wechat_bridge.store.clock import LedgerClock
 from wechat_bridge.store.conversations import ConversationStore
+from wechat_bridge.store.customer_service import CustomerServiceStore
 from wechat_bridge.store.dead_letters import DeadLetterStore
 from wechat_bridge.store.dead_spill import DeadLetterSpill
 from wechat_bridge.store.due_times import DueTimes
+from wechat_bridge.store.engine_gates import EngineGates
+from wechat_bridge.store.holds import HoldStore
 from wechat_bridge.store.inbox import InboxStore
 from wechat_bridge.store.logins import LoginStore
 from wechat_bridge.store.media import MediaStore
+from wechat_bridge.store.media_links import MediaLinks
 from wechat_bridge.store.pacing import SendPacing
 from wechat_bridge.store.poll_locks import PollLocks
 from wechat_bridge.store.retention import RetentionStore
@@ -62,6 +68,10 @@ class Doorbells(Protocol):
         """Ask for a step of a QR login."""
         ...
 
+    def ring_pull(self, share_id: str) -> None:
+        """Ask that the customer service account of a channel is read."""
+        ...
+
     def waiting(self, queue: str) -> int:
         """Return how many doorbells wait in a queue."""
         ...
@@ -95,25 +105,31 @@ class Bridge:
     doorbells: Doorbells
     channels: ChannelStore
     accounts: AccountStore
+    holds: HoldStore
     access: AccessStore
     inbox: InboxStore
     conversations: ConversationStore
     turns: TurnStore
     dead_letters: DeadLetterStore
+    services: CustomerServiceStore
     workers: WorkerStore
     locks: PollLocks
     logins: LoginStore
     pacing: SendPacing
+    gates: EngineGates
     spill: Spill
     dead_spill: DeadLetterSpill
     retention: RetentionStore
     due_times: DueTimes
     media: MediaStore
-    doors: Mapping[ChannelKind, PollingDoor]
+    media_links: MediaLinks
+    doors: Mapping[ChannelKind, SendingDoor]
     login_doors: Mapping[ChannelKind, LoginDoor]
     login_slots: threading.BoundedSemaphore
     media_doors: Mapping[ChannelKind, MediaDoor]
+    customer_service: KfDoor
     engines: Mapping[str, Engine]
+    outgoing: OutgoingWebhook
     speech_to_text: SpeechToText | None = None
     unfinished: Unfinished = field(default_factory=Unfinished)
     typing: TypingIndicator = field(default_factory=TypingIndicator)

@@ -4,19 +4,36 @@ from __future__ import annotations
 
 from typing import Any
 
-from wechat_bridge.errors import BridgeError, SendBudgetExhausted, SendRefused, SessionExpired, TransientError
+from wechat_bridge.errors import (
+    AppHeld,
+    BridgeError,
+    ContentRefused,
+    RecipientRefused,
+    SendBudgetExhausted,
+    SendRefused,
+    SessionExpired,
+    TransientError,
+)
+from wechat_bridge.flow.accounts import opened
 from wechat_bridge.flow.close import close_turn
 from wechat_bridge.flow.context import Bridge
+from wechat_bridge.flow.held import begin_hold, check_held, end_hold
 from wechat_bridge.flow.letters import fit_to_keep, keep
+from wechat_bridge.flow.pace import NotYet, wait_for_slot
 from wechat_bridge.model import keys
+from wechat_bridge.model.channel import Channel
+from wechat_bridge.model.conversation import Conversation
 from wechat_bridge.model.dead_letter import DeadLetter
 from wechat_bridge.model.message import InboxRow, Item, type_of
+from wechat_bridge.model.platform import platform_of
 from wechat_bridge.model.turn import Turn, TurnState
 from wechat_bridge.observe.logging import logger
 
 log = logger(__name__)
 
-REFUSALS = frozenset({SendRefused.__name__, SendBudgetExhausted.__name__, SessionExpired.__name__})
+REFUSALS = frozenset(
+    each.__name__ for each in (SendRefused, SendBudgetExhausted, SessionExpired, RecipientRefused, ContentRefused)
+)
 
 
 def record_dead_letter(bridge: Bridge, turn_id: str) -> None:
@@ -25,13 +42,14 @@ def record_dead_letter(bridge: Bridge, turn_id: str) -> None:
     if turn is None or turn.state is not TurnState.DEAD or not turn.open:
         return
     rows = bridge.inbox.claim(turn.message_ids, turn.id)
-    if not keep(bridge, _letter(bridge, turn, rows)):
+    if not keep(bridge, letter_of(bridge, turn, rows)):
         return  # the turn stays open, and the sweep rings for it again
     _apologise(bridge, turn)
     close_turn(bridge, turn)
 
 
-def _letter(bridge: Bridge, turn: Turn, rows: list[InboxRow]) -> DeadLetter:
+def letter_of(bridge: Bridge, turn: Turn, rows: list[InboxRow]) -> DeadLetter:
+    """Return the letter of a given-up turn and its rows."""
     now = bridge.clock.now()
     return DeadLetter(
         id=turn.id,
@@ -67,15 +85,27 @@ def _apologise(bridge: Bridge, turn: Turn) -> None:
         return
     if not bridge.turns.mark_apologized(turn.id):
         return
-    client_id = keys.client_id(turn.id, -1)
-    token = conversation.context_token if conversation.context_epoch == channel.epoch else ""
     try:
-        account = bridge.channels.vault.open(channel.sealed_account)
-        bridge.alive.check()
-        if bridge.conversations.take_send(turn.chat_id, conversation.context_token):
-            door = bridge.doors[channel.kind]
-            door.send_text(account, turn.user_id, bridge.settings.reply.apology, client_id, token)
-    except TransientError as error:
+        _send_apology(bridge, turn, channel, conversation)
+    except (TransientError, NotYet) as error:
         log.warning("apology_failed", turn_id=turn.id, error=str(error))
     except BridgeError as error:
+        if isinstance(error, AppHeld):
+            begin_hold(bridge, channel, error)
         log.warning("apology_refused", turn_id=turn.id, error=str(error))
+
+
+def _send_apology(bridge: Bridge, turn: Turn, channel: Channel, conversation: Conversation) -> None:
+    """Send it if what a person may get is not used up. Raises NotYet, StillHeld and what the door raises."""
+    account = opened(bridge, channel)
+    bridge.alive.check()
+    platform = platform_of(channel)
+    check_held(bridge, channel, turn.id)
+    if platform.is_answering and not bridge.conversations.take_send(turn.chat_id, conversation.context_token):
+        return
+    if platform.per_minute:
+        wait_for_slot(bridge, channel, turn.user_id)
+    token = conversation.context_token if conversation.context_epoch == channel.epoch else ""
+    client_id = keys.client_id(turn.id, -1)
+    bridge.doors[channel.kind].send_text(account, turn.user_id, bridge.settings.reply.apology, client_id, token)
+    end_hold(bridge, channel)

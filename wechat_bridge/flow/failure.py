@@ -7,9 +7,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from wechat_bridge.errors import BridgeError, LedgerUnavailable, SessionExpired
+from wechat_bridge.errors import BridgeError, LedgerUnavailable
 from wechat_bridge.flow.context import Bridge
-from wechat_bridge.flow.park import release_parked
+from wechat_bridge.flow.park import release_parked, waits_for_operator
 from wechat_bridge.model.outcome import Done, GiveUp, Outcome, Park, RetryBudget, RetryIn, decide
 from wechat_bridge.model.turn import Turn, TurnState
 from wechat_bridge.observe.logging import logger
@@ -52,8 +52,8 @@ def _settle(bridge: Bridge, turn: Turn, error: BridgeError, outcome: Outcome) ->
 
 
 def _was_released_enough(bridge: Bridge, turn: Turn, outcome: Park) -> bool:
-    """A login is waited for without end; a message that helps is not."""
-    return outcome.reason != SessionExpired.reason and turn.releases >= bridge.settings.reply.most_releases
+    """An operator is waited for without end; a message that helps is not."""
+    return not waits_for_operator(outcome.reason) and turn.releases >= bridge.settings.reply.most_releases
 
 
 def _look_again(bridge: Bridge, turn: Turn) -> None:

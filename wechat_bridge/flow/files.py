@@ -8,14 +8,12 @@ from wechat_bridge.channels.base import MediaDoor, OutboundFile, Uploaded
 from wechat_bridge.engines.base import AnswerFile
 from wechat_bridge.errors import MediaRefused, MediaUnreadable
 from wechat_bridge.flow.context import Bridge
+from wechat_bridge.flow.parts import platform_for
 from wechat_bridge.model import keys
 from wechat_bridge.model.channel import Account
 from wechat_bridge.model.media import UNKNOWN_MIME, Media, Problem, label_of, outbound_id
 from wechat_bridge.model.message import ItemKind
 from wechat_bridge.model.turn import Chunk, Turn
-
-SHOWN = frozenset({ItemKind.IMAGE, ItemKind.VIDEO})
-"""Everything else is sent as a document: the voice of a bot is accepted and never shown (Tencent issue 215)."""
 
 TOO_LARGE = "（文件{label}过大，未能发送。）"
 _LONGEST_MIME = 100
@@ -27,6 +25,7 @@ def keep_files(bridge: Bridge, turn: Turn, files: Sequence[AnswerFile]) -> tuple
     Raises LedgerUnavailable; done again, it stores nothing twice.
     """
     media_ids, sentences = [], []
+    shown = platform_for(bridge, turn).shown if files else frozenset[ItemKind]()
     for number, file in enumerate(files):
         label = label_of(file.label)
         if len(file.data) > bridge.settings.media.most_bytes:
@@ -36,7 +35,7 @@ def keep_files(bridge: Bridge, turn: Turn, files: Sequence[AnswerFile]) -> tuple
             id=outbound_id(turn.id, turn.fence, number),
             turn_id=turn.id,
             file_id=keys.new_file_name(),
-            kind=file.kind if file.kind in SHOWN else ItemKind.FILE,
+            kind=file.kind if file.kind in shown else ItemKind.FILE,
             label=label,
             mime=file.mime[:_LONGEST_MIME] or UNKNOWN_MIME,
             at=bridge.clock.now(),

@@ -11,10 +11,18 @@ from functools import cached_property, partial
 
 from wechat_bridge.channels.base import MediaDoor
 from wechat_bridge.engines.base import Attachment, ReadsLinks
-from wechat_bridge.errors import EngineRefused, EngineUnavailable, MediaUnreadable, PlatformUnavailable
+from wechat_bridge.errors import (
+    DocumentInvalid,
+    EngineRefused,
+    EngineUnavailable,
+    MediaUnreadable,
+    NotConfigured,
+    PlatformUnavailable,
+)
+from wechat_bridge.flow.accounts import opened
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.model import keys
-from wechat_bridge.model.channel import Channel
+from wechat_bridge.model.channel import Account, Channel
 from wechat_bridge.model.media import Media, MediaState, Problem, inbound_id
 from wechat_bridge.model.message import InboxRow, Item, ItemKind
 from wechat_bridge.model.turn import Turn
@@ -134,7 +142,7 @@ class Fetching:
     def _try(self, door: MediaDoor, media: Media, raw: str, position: int, seconds: float) -> Media:
         receiving = self._bridge.media.receive(media.model_copy(update={"file_id": keys.new_file_name()}))
         try:
-            door.fetch(raw, position, receiving.write, seconds)
+            door.fetch(self._account, raw, position, receiving.write, seconds)
         except (MediaUnreadable, PlatformUnavailable):
             receiving.discard()
             raise
@@ -143,6 +151,16 @@ class Fetching:
     @cached_property
     def _door(self) -> MediaDoor | None:
         return self._bridge.media_doors.get(self._channel.kind) if self._channel else None
+
+    @cached_property
+    def _account(self) -> Account:
+        """Raises MediaUnreadable when there is none, or none that can be opened."""
+        if self._channel is None:
+            raise MediaUnreadable(Problem.UNSUPPORTED)
+        try:
+            return opened(self._bridge, self._channel)
+        except (NotConfigured, DocumentInvalid) as error:
+            raise MediaUnreadable(Problem.NOT_AVAILABLE, str(error)) from None
 
     @cached_property
     def _channel(self) -> Channel | None:

@@ -1,7 +1,8 @@
 """Send a person something that nobody asked for, within what WeChat allows.
 
 A notice is a turn of a lane of its own, its text stored before it is sent: it is paced, retried, parked and given up
-like a reply. WeChat lets a bot write only to who wrote to it within a day, and few such messages a day.
+like a reply. WeChat lets a bot write only to who wrote to it within a day, and few such messages a day; an app of WeCom
+may write to everybody within its visible range.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from datetime import timedelta
 
 from wechat_bridge.errors import ChannelUnknown, NoticeRefused
 from wechat_bridge.flow.context import Bridge
+from wechat_bridge.flow.parts import parts_of, platform_for
 from wechat_bridge.flow.ring import ring_turn
 from wechat_bridge.model import keys
 from wechat_bridge.model.characters import without_lone_surrogates
-from wechat_bridge.model.chunks import split
 from wechat_bridge.model.conversation import Conversation
-from wechat_bridge.model.markdown import for_wechat
+from wechat_bridge.model.platform import platform_of
 from wechat_bridge.model.turn import Lane, Turn, TurnState, chunks_of
 from wechat_bridge.observe.logging import logger
 from wechat_bridge.store.turns import Opening
@@ -66,24 +67,31 @@ def _checked(bridge: Bridge, share_id: str, user_id: str, text: str) -> tuple[Co
         raise NoticeRefused(f"channel {share_id} is not logged in; run: wechat-bridge channel login {share_id}")
     if not text.strip():
         raise NoticeRefused("the notice has no text")
-    conversation = bridge.conversations.get(keys.chat_id(share_id, user_id))
-    if conversation is None or conversation.rev == 0:
+    chat_id = keys.chat_id(share_id, user_id)
+    conversation = bridge.conversations.get(chat_id)
+    is_answering = platform_of(channel).is_answering
+    if is_answering and (conversation is None or conversation.rev == 0):
         raise NoticeRefused(f"{user_id} has never written to channel {share_id}: WeChat bots cannot begin")
+    conversation = conversation or Conversation(id=chat_id, share_id=share_id, user_id=user_id)
     if conversation.access.is_with_human(bridge.clock.now()):
         return conversation, True
+    if is_answering:
+        _check_count(bridge, share_id)
+    return conversation, False
+
+
+def _check_count(bridge: Bridge, share_id: str) -> None:
     most = bridge.settings.reply.notices_per_day
     if bridge.turns.count_notices(share_id, bridge.clock.now() - DAY) >= most:
         raise NoticeRefused(
             f"channel {share_id} has sent {most} notices within a day; more would get the account restricted "
             "(WECHAT_BRIDGE_REPLY__NOTICES_PER_DAY)"
         )
-    return conversation, False
 
 
 def _turn(bridge: Bridge, turn_id: str, share_id: str, user_id: str, text: str) -> Turn:
-    reply, now = bridge.settings.reply, bridge.clock.now()
-    pieces = split(for_wechat(text), reply.chunk_characters, reply.chunk_bytes, reply.sends_per_message)
-    return Turn(
+    now = bridge.clock.now()
+    turn = Turn(
         id=turn_id,
         share_id=share_id,
         chat_id=keys.chat_id(share_id, user_id),
@@ -94,7 +102,8 @@ def _turn(bridge: Bridge, turn_id: str, share_id: str, user_id: str, text: str) 
         next_attempt_at=now,
         ring_at=bridge.clock.after(bridge.settings.sweep.ring_again_seconds),
         answer=text,
-        chunks=chunks_of(turn_id, pieces),
         trace_id=keys.new_trace_id(),
         times={TurnState.GENERATED.value: now},
     )
+    turn.chunks = chunks_of(turn_id, parts_of(bridge, platform_for(bridge, turn), text))
+    return turn

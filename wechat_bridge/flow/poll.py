@@ -7,7 +7,7 @@ from enum import Enum
 from functools import partial
 from typing import Any
 
-from wechat_bridge.channels.base import PollAnswer, PollCut
+from wechat_bridge.channels.base import PollAnswer, PollCut, Polls
 from wechat_bridge.errors import (
     BridgeError,
     BrokerUnavailable,
@@ -157,6 +157,7 @@ def _may_poll(bridge: Bridge, link: Link, is_first: bool) -> bool:
 def _poll_once(bridge: Bridge, link: Link) -> Next:
     started = boot_seconds()
     door = bridge.doors[link.channel.kind]
+    assert isinstance(door, Polls)  # only channels of such kinds are pollable
     try:
         answer = door.poll(link.account, link.cursor, link.hold_hint_seconds)
     except PollCut:

@@ -19,6 +19,7 @@ from wechat_bridge.flow.typing import typing
 from wechat_bridge.model.channel import Channel
 from wechat_bridge.model.message import InboxRow, in_order
 from wechat_bridge.model.outcome import Done, Outcome
+from wechat_bridge.model.platform import platform_of
 from wechat_bridge.model.question import question_text
 from wechat_bridge.model.turn import EngineCall, Lane, Turn, TurnState
 from wechat_bridge.observe.logging import logger
@@ -71,6 +72,7 @@ def _ask(
     channel = entry.channel or bridge.channels.get(turn.share_id)
     engine = _engine(bridge, turn, channel)
     turn.outgoing = channel.outgoing if channel else None
+    turn.platform = platform_of(channel) if channel else None
     deadline = bridge.settings.reply.engine_deadline_seconds
     plain = Question(turn.id, turn.share_id, turn.chat_id, turn.user_id, text, deadline, media)
     asked = with_memory(bridge, engine, plain)

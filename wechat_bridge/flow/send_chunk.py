@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import time
+import random
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from wechat_bridge.channels.base import MediaDoor, PollingDoor, Uploaded
+from wechat_bridge.channels.base import MediaDoor, SendingDoor, Uploaded
 from wechat_bridge.errors import (
+    AppHeld,
     BridgeError,
-    BrokerUnavailable,
+    ContentRefused,
     OwnerStale,
     PlatformBusy,
+    QuotaUsedUp,
+    RecipientRefused,
     RefusedError,
     SendBudgetExhausted,
     SendRefused,
@@ -20,11 +23,14 @@ from wechat_bridge.errors import (
 )
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.files import upload
+from wechat_bridge.flow.held import begin_hold, end_hold
+from wechat_bridge.flow.pace import SHORT_WAIT_SECONDS, NotYet, wait_for_slot
 from wechat_bridge.flow.session import session_ended
 from wechat_bridge.model import ladder
 from wechat_bridge.model.channel import Account, Channel
 from wechat_bridge.model.conversation import Conversation
 from wechat_bridge.model.ladder import Step
+from wechat_bridge.model.platform import platform_of
 from wechat_bridge.model.turn import Chunk, ChunkState, Turn
 from wechat_bridge.observe.logging import logger
 from wechat_bridge.store.clock import boot_seconds
@@ -34,9 +40,6 @@ log = logger(__name__)
 
 LEASE_SECONDS = 60.0
 """Longer than one send with its timeouts; written anew with each chunk."""
-
-SHORT_WAIT_SECONDS = 5.0
-"""Waits up to this are spent in the thread, longer ones give the claim back."""
 
 NEW_TOKEN_TRIES = 3
 QUICK_TRIES = 3
@@ -49,21 +52,13 @@ class Sender:
     """The channel, its doors and its login, for one delivery."""
 
     channel: Channel
-    door: PollingDoor
+    door: SendingDoor
     media_door: MediaDoor | None
     account: Account
 
 
 class ClaimLost(Exception):
     """Somebody else has claimed the turn; there is nothing left to do here."""
-
-
-class NotYet(Exception):
-    """The account may not send for a while; the claim is given back and no attempt is counted."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"in {seconds:.1f} s")
-        self.seconds = seconds
 
 
 def send_chunk(bridge: Bridge, turn: Turn, sender: Sender, number: int) -> None:
@@ -73,7 +68,7 @@ def send_chunk(bridge: Bridge, turn: Turn, sender: Sender, number: int) -> None:
     """
     chunk = turn.chunks[number]
     uploaded = _upload(bridge, turn, sender, chunk) if chunk.media_id else None
-    slot = _wait_for_slot(bridge, sender.channel)
+    slot = wait_for_slot(bridge, sender.channel, turn.user_id)
     context_token = _take_send(bridge, turn, sender.channel, chunk)
     bridge.alive.check()
     _mark_sending(bridge, turn, number)
@@ -84,11 +79,19 @@ def send_chunk(bridge: Bridge, turn: Turn, sender: Sender, number: int) -> None:
         write_chunk(bridge, turn, number, chunk.model_copy(update=refused))
         note_refusal(bridge, sender.channel, error)
         raise
-    if sender.channel.send_refusals:
-        bridge.channels.note_accepted(sender.channel.id)
+    except (RecipientRefused, ContentRefused):
+        end_hold(bridge, sender.channel)  # an app that is held is told so, whoever the person is
+        raise
+    _note_accepted(bridge, sender.channel)
     accepted = {"state": ChunkState.ACCEPTED, "message_id": message_id, "at": bridge.clock.now()}
     turn.chunks[number] = chunk.model_copy(update=accepted)  # known from here on, whether it can be written or not
     bridge.send_ids.note(turn.share_id, message_id)
+
+
+def _note_accepted(bridge: Bridge, channel: Channel) -> None:
+    if channel.send_refusals:
+        bridge.channels.note_accepted(channel.id)
+    end_hold(bridge, channel)
 
 
 def write_chunk(bridge: Bridge, turn: Turn, number: int, chunk: Chunk) -> None:
@@ -102,20 +105,6 @@ def write_chunk(bridge: Bridge, turn: Turn, number: int, chunk: Chunk) -> None:
     if not bridge.turns.write_chunk(turn, number, chunk, changes):
         raise ClaimLost
     turn.chunks[number] = chunk
-
-
-def _wait_for_slot(bridge: Bridge, channel: Channel) -> Slot:
-    """Wait until the account may send again. Without Redis there is no pacing, and nobody waits for it."""
-    gap = bridge.settings.reply.pacing_seconds
-    try:
-        slot = bridge.pacing.reserve(channel.id, gap) if gap else Slot(0.0, None)
-    except BrokerUnavailable as error:
-        log.warning("send_not_paced", share_id=channel.id, error=str(error))
-        return Slot(0.0, None)
-    if slot.wait_seconds > SHORT_WAIT_SECONDS:
-        raise NotYet(slot.wait_seconds)
-    time.sleep(slot.wait_seconds)
-    return slot
 
 
 def _hand_over(
@@ -194,14 +183,17 @@ def _mark_sending(bridge: Bridge, turn: Turn, number: int) -> None:
 def _take_send(bridge: Bridge, turn: Turn, channel: Channel, chunk: Chunk) -> str:
     """Take one from the send budget; return the newest context token of this login.
 
-    A chunk whose outcome is unknown has taken its share already.
+    A chunk whose outcome is unknown has taken its share already. Where people can be written to at any time, there is
+    neither budget nor token.
     """
+    if not platform_of(channel).is_answering:
+        return ""
     for _ in range(NEW_TOKEN_TRIES):
         conversation = bridge.conversations.get(turn.chat_id)
         if conversation is None:
             break
         turn.seen_rev = conversation.rev
-        if _is_over(bridge, conversation):
+        if _is_over(bridge, channel, conversation):
             break
         if chunk.state is ChunkState.SENDING or bridge.conversations.take_send(
             turn.chat_id, conversation.context_token
@@ -217,17 +209,28 @@ def _token(conversation: Conversation, channel: Channel) -> str:
     return conversation.context_token if conversation.context_epoch == channel.epoch else ""
 
 
-def _is_over(bridge: Bridge, conversation: Conversation) -> bool:
+def _is_over(bridge: Bridge, channel: Channel, conversation: Conversation) -> bool:
     if conversation.context_at is None:
         return True
     age = (bridge.clock.now() - conversation.context_at).total_seconds()
-    return age > bridge.settings.reply.context_lifetime_seconds
+    return age > (platform_of(channel).context_seconds or bridge.settings.reply.context_lifetime_seconds)
 
 
 def note_refusal(bridge: Bridge, channel: Channel, error: RefusedError | PlatformBusy) -> None:
-    """Write what a refusal means for the channel: its session has ended, or it is to be quiet for a while."""
+    """Write what a refusal means for the channel: its session has ended, its app is held, or it has to be quiet.
+
+    Raises NotYet where an app has made too many calls, in all or at the same moment: that says nothing about this turn.
+    """
     if isinstance(error, SessionExpired):
         session_ended(bridge, channel.id, channel.epoch, error)
+    elif isinstance(error, AppHeld):
+        begin_hold(bridge, channel, error)
+    elif isinstance(error, QuotaUsedUp):
+        seconds = max(ladder.quota_seconds(channel.send_refusals), error.retry_after_seconds or 0.0)
+        bridge.holds.pause(channel.id, channel.send_refusals, bridge.clock.after(seconds))
+        raise NotYet(seconds) from error
+    elif isinstance(error, PlatformBusy) and platform_of(channel).per_minute:
+        raise NotYet(random.uniform(1.0, 2.0) * SHORT_WAIT_SECONDS) from error  # and not all again at the same moment
     elif isinstance(error, PlatformBusy):
         until = bridge.clock.after(error.retry_after_seconds or SHORT_WAIT_SECONDS)
         bridge.channels.block_sends(channel.id, channel.epoch, until)

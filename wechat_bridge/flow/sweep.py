@@ -12,6 +12,7 @@ from wechat_bridge.flow.close import close_turn
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.engine_watch import EngineWatch, spared
 from wechat_bridge.flow.failure import STAGES, give_up, retry_budget
+from wechat_bridge.flow.held import HeldApps
 from wechat_bridge.flow.intake import make_due, ring_flush
 from wechat_bridge.flow.letter_watch import LetterWatch
 from wechat_bridge.flow.login_step import ring_overdue_logins
@@ -40,6 +41,7 @@ class Sweeper:
         self._clock_back = ClockBack()
         self._letter_watch = LetterWatch()
         self._engine_watch = EngineWatch()
+        self._held_apps = HeldApps()
         self._running = threading.Lock()
 
     def sweep(self, bridge: Bridge) -> None:
@@ -54,6 +56,7 @@ class Sweeper:
             dead = bridge.alive.dead_owners()
             shut = self._engine_watch.look(bridge, dead, _room(bridge, "reply"))
             _turns(bridge, dead, shut)
+            self._held_apps.look(bridge, _room(bridge, "deliver"))
             _conversations(bridge)
             self._stuck_rows(bridge)
             ring_overdue_logins(bridge)

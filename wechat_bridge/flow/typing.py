@@ -6,9 +6,11 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 
 from wechat_bridge.errors import BridgeError, SessionExpired
+from wechat_bridge.flow.accounts import opened
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.session import session_ended
 from wechat_bridge.model.channel import Channel
+from wechat_bridge.model.platform import platform_of
 from wechat_bridge.observe.logging import logger
 
 log = logger(__name__)
@@ -16,15 +18,14 @@ log = logger(__name__)
 
 def typing(bridge: Bridge, channel: Channel | None, user_id: str) -> AbstractContextManager[None]:
     """Show the typing indicator to a person while the block runs, if the channel can."""
-    if channel is None or not channel.may_send:
+    if channel is None or not channel.may_send or not platform_of(channel).shows_typing:
         return nullcontext()
     return bridge.typing.shown(partial(_set_typing, bridge, channel, user_id))
 
 
 def _set_typing(bridge: Bridge, channel: Channel, user_id: str, is_typing: bool) -> None:
     try:
-        account = bridge.channels.vault.open(channel.sealed_account or "")
-        bridge.doors[channel.kind].set_typing(account, user_id, is_typing=is_typing)
+        bridge.doors[channel.kind].set_typing(opened(bridge, channel), user_id, is_typing=is_typing)
     except SessionExpired as error:
         session_ended(bridge, channel.id, channel.epoch, error)
     except BridgeError as error:

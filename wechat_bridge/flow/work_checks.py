@@ -95,7 +95,8 @@ def _turns(ledger: LedgerReading) -> Check:
 
 def _parked(ledger: LedgerReading) -> Check:
     reasons = [f"{count} because of {reason}" for reason, count in sorted(ledger.parked.items())]
-    detail = f"{listed(reasons)}; each goes out when its person writes again or the channel is logged in"
+    waits = "its person writes again, the channel is logged in, or its app works again"
+    detail = f"{listed(reasons)}; each goes out when {waits}"
     return Check(name="parked", ok=True, detail=detail if reasons else "no reply waits for a person")
 
 

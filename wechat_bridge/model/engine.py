@@ -37,10 +37,28 @@ OptionalKey = Annotated[SecretStr, AfterValidator(_printable)]
 Key = Annotated[SecretStr, AfterValidator(_printable), AfterValidator(_filled)]
 
 
-class ServedEngine(BaseModel):
-    """What engines behind HTTP have in common."""
+class BreakerSettings(BaseModel):
+    """When an engine that fails is left alone for a while, by all workers, for each engine apart."""
+
+    failures: int = Field(
+        default=5, ge=1, description="failures in a row that stop the calls; never more than one turn's attempts"
+    )
+    open_seconds: float = Field(default=5.0, gt=0, description="first pause; then one turn tries")
+    open_most_seconds: float = Field(
+        default=60.0, gt=0, description="pauses double up to this while the tries fail; also the most of a Retry-After"
+    )
+
+
+class LimitedEngine(BaseModel):
+    """What all engines have in common."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    max_concurrency: int = Field(default=0, ge=0, description="calls at once by all workers together; 0: any number")
+
+
+class ServedEngine(LimitedEngine):
+    """What engines behind HTTP have in common."""
 
     silence_seconds: float = Field(default=120.0, gt=0, description="longest silence between two pieces of a stream")
 
@@ -57,6 +75,9 @@ class OpenAiEngineSettings(ServedEngine):
     history_tokens: int = Field(default=4_000, ge=0, description="and at most so many tokens of them, estimated")
     stream: bool = Field(default=True, description="read the answer as it is written, so that a slow one is seen alive")
     vision: bool = Field(default=False, description="the model understands pictures")
+    pictures: Literal["inline", "link"] = Field(
+        default="inline", description="how they go along; link keeps requests small, and needs PUBLIC_BASE_URL"
+    )
     extra: dict[str, Any] = Field(
         default_factory=dict, description="more of the request, say temperature; null removes"
     )
@@ -94,10 +115,8 @@ class WebhookEngineSettings(ServedEngine):
     most_media_bytes: int = Field(default=10 * 1024 * 1024, ge=0, description="of one turn's media that go along")
 
 
-class TaskEngineSettings(BaseModel):
+class TaskEngineSettings(LimitedEngine):
     """A Celery task of one's own, on the same Redis."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["task"]
     task: str = Field(min_length=1, description="its name")

@@ -45,6 +45,11 @@ def access_id(share_id: str, own_id: str) -> str:
     return f"wechat-access:{share_id}:{own_id}"
 
 
+def welcome_id(share_id: str, message_id: str) -> str:
+    """Return the id of a turn that welcomes the sender of an event."""
+    return f"wechat-welcome:{share_id}:{message_id}"
+
+
 def client_id(turn: str, number: int) -> str:
     """Return the id WeChat gets with chunk ``number`` (from 0) of a turn, the same on every attempt."""
     return f"wechat-bridge-{hashlib.sha256(turn.encode()).hexdigest()[:24]}-{number}"

@@ -25,6 +25,18 @@ class Step(StrEnum):
     STOP = "stop"  # no more until the person writes again
 
 
+QUOTA_FIRST_SECONDS = 60.0
+QUOTA_MOST_SECONDS = 3_600.0
+
+
+def quota_seconds(refusals_in_row: int) -> float:
+    """Return how long an app should be quiet whose calls are used up.
+
+    Its block lasts as long as the window that was used up: a minute, an hour or a day; WeCom does not say which.
+    """
+    return min(QUOTA_FIRST_SECONDS * 2.0 ** min(refusals_in_row, 10), QUOTA_MOST_SECONDS)
+
+
 def next_step(refusals_before: int, since_last_send_seconds: float | None) -> Step:
     """Return what follows the refusal of a chunk that was refused so often before."""
     if refusals_before > 0:

@@ -20,6 +20,7 @@ from wechat_bridge.channels.http import HttpClient
 from wechat_bridge.channels.ilink.crypto import encrypt
 from wechat_bridge.channels.ilink.media import IlinkMedia
 from wechat_bridge.errors import MediaUnreadable, PlatformUnavailable
+from wechat_bridge.model.channel import Account
 from wechat_bridge.model.media import Problem
 
 KEY = bytes.fromhex("00112233445566778899aabbccddeeff")
@@ -51,9 +52,12 @@ def message(kind: str = "image", key: str | None = KEY.hex(), **media: object) -
     return json.dumps({"item_list": [{"type": number, f"{kind}_item": detail}]})
 
 
+NOBODY = Account(token="", account_id="", base_url="")
+
+
 def fetched(door: MediaDoor, raw: str, seconds: float = 10.0) -> bytes:
     got: list[bytes] = []
-    door.fetch(raw, 0, got.append, seconds)
+    door.fetch(NOBODY, raw, 0, got.append, seconds)
     return b"".join(got)
 
 

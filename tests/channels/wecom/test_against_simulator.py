@@ -19,6 +19,7 @@ from wechat_bridge.channels.wecom.callback import Signed, open_callback, open_ec
 from wechat_bridge.channels.wecom.door import WecomDoor
 from wechat_bridge.channels.wecom.media import WecomMedia
 from wechat_bridge.channels.wecom.messages import Callback, read_callback
+from wechat_bridge.channels.wecom.sending import MOST_TEXT_BYTES
 from wechat_bridge.errors import (
     AddressNotTrusted,
     CallbackRefused,
@@ -97,7 +98,7 @@ def seen(control: WecomControl) -> list[str]:
 def test_a_long_answer_is_seen_whole_and_in_order(
     control: WecomControl, sender: WecomDoor, member: WecomAccount, text: str
 ) -> None:
-    for number, part in enumerate(split(text, 2_048, sender.limits.text_bytes, 20)):
+    for number, part in enumerate(split(text, 2_048, MOST_TEXT_BYTES, 20)):
         sender.send_text(member, USER, part, f"c-{number}", "")
     assert "".join(seen(control)) == text
 

@@ -67,7 +67,7 @@ def test_a_text_goes_out_as_documented_in_utf8_without_escapes(
 
 
 def test_markdown_goes_out_as_markdown(door: WecomDoor, account: WecomAccount, fake: FakeWecom) -> None:
-    assert door.send_markdown(account, "ann", "**好**", "c-1") == "m-1"
+    assert door.send_text(account.model_copy(update={"markdown": True}), "ann", "**好**", "c-1", "") == "m-1"
     assert fake.calls(SEND)[0].json()["markdown"] == {"content": "**好**"}
 
 
@@ -106,7 +106,7 @@ def test_one_token_serves_many_sends(door: WecomDoor, account: WecomAccount, fak
 def test_the_parts_of_any_answer_fit_and_together_are_the_answer(
     door: WecomDoor, account: WecomAccount, fake: FakeWecom, text: str
 ) -> None:
-    limit = door.limits.text_bytes
+    limit = 2_048
     for number, part in enumerate(split(text, limit, limit, 100)):
         send(door, account, part, f"c-{number}")
     contents = [sent.json()["text"]["content"] for sent in fake.calls(SEND)]

@@ -36,8 +36,13 @@ class IlinkMedia:
         self._cdn_base_url = cdn_base_url
         self._most_bytes = most_bytes
 
-    def fetch(self, raw: str, position: int, sink: Callable[[bytes], object], total_seconds: float) -> None:
-        """Fetch part ``position`` of a message and hand it to ``sink``, decrypted; see MediaDoor."""
+    def fetch(
+        self, account: Account, raw: str, position: int, sink: Callable[[bytes], object], total_seconds: float
+    ) -> None:
+        """Fetch part ``position`` of a message and hand it to ``sink``, decrypted; see MediaDoor.
+
+        The message names address and key, so any ``account`` will do.
+        """
         deadline = time.monotonic() + total_seconds
         source = source_of(raw, position, self._cdn_base_url)
         is_image = source.kind is ItemKind.IMAGE

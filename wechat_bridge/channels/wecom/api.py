@@ -61,6 +61,18 @@ class WecomApi:
 
         ``total_seconds`` (default: ``call_seconds``) is for each request; renewing the token comes on top.
         """
+        return _good(self.ask(account, call, body, content_type, query, total_seconds), call)
+
+    def ask(
+        self,
+        account: WecomAccount,
+        call: str,
+        body: bytes,
+        content_type: str = JSON,
+        query: Mapping[str, str] | None = None,
+        total_seconds: float | None = None,
+    ) -> Answer:
+        """Make a call like ``post`` and return its answer, whatever its errcode is."""
         seconds = total_seconds or self._call_seconds
 
         def exchange(token: str) -> Answer:
@@ -74,7 +86,7 @@ class WecomApi:
             )
             return answer_of(answer, call, (token, *account.secrets))
 
-        return self._with_token(account, call, exchange)
+        return self._with_token(account, exchange)
 
     def download(
         self,
@@ -102,21 +114,25 @@ class WecomApi:
             )
             return gate.close(answer, call, (token, *account.secrets))
 
-        self._with_token(account, call, exchange)
+        _good(self._with_token(account, exchange), call)
 
-    def _with_token(self, account: WecomAccount, call: str, exchange: Callable[[str], Answer]) -> Answer:
+    def _with_token(self, account: WecomAccount, exchange: Callable[[str], Answer]) -> Answer:
         """Make a call with a token; once more with another if that one is not good (field report 15)."""
         token = self._token(account)
         answer = exchange(token)
         if answer.code in codes.TOKEN:
             answer = exchange(self._token(account, token))
-        if answer.code:
-            raise codes.error_of(answer.code, answer.errmsg, call)
         return answer
 
     def _token(self, account: WecomAccount, refused: str = "") -> str:
         ask = partial(ask_token, self._http, account)
         return self._tokens.get(account.corp_id, str(account.agent_id), account.mark, ask, refused)
+
+
+def _good(answer: Answer, call: str) -> Answer:
+    if answer.code:
+        raise codes.error_of(answer.code, answer.errmsg, call)
+    return answer
 
 
 def _url(account: WecomAccount, call: str, token: str, query: Mapping[str, str] | None) -> str:

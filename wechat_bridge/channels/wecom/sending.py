@@ -10,10 +10,11 @@ from typing import Any
 from wechat_bridge.channels.wecom.answers import Answer
 from wechat_bridge.channels.wecom.api import WecomApi, json_bytes
 from wechat_bridge.errors import ContentRefused, RecipientRefused
+from wechat_bridge.model.platform import WECOM
 from wechat_bridge.model.wecom import WecomAccount
 
 CALL = "message/send"
-MOST_TEXT_BYTES = 2_048
+MOST_TEXT_BYTES = WECOM.text_bytes
 """What is beyond is cut off without a word; bytes, not characters (field report 14)."""
 
 SHORTEST_CHECK_SECONDS = 300

@@ -1,0 +1,144 @@
+"""Members of a company write to an app and read its answers: real callbacks, real processes, a simulated WeCom."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from tests.support.system import System, wait_until
+from tests.support.wecom_world import WecomWorld
+from tests.web.conftest import WebProcess
+from wechat_bridge.model.channel import QueueMode
+from wechat_bridge.model.turn import TurnState
+from wechat_bridge.simulators.wecom import WecomControl, WecomSimulatorProcess
+
+pytestmark = [pytest.mark.story, pytest.mark.slow]
+
+ADDRESS = "192.0.2.7"
+
+
+class Company:
+    """A running system with two reply workers, its callback server, and WeCom."""
+
+    def __init__(self, system: System, web: WebProcess, control: WecomControl) -> None:
+        self.system = system
+        self.control = control
+        self._web = web
+
+    def app(self) -> WecomWorld:
+        """Make an app whose callbacks come here."""
+        world = WecomWorld.of_app(self.system.wired, self.control)
+        url = f"http://127.0.0.1:{self._web.port}/wecom/{world.share_id}"
+        assert self.control.set_callback(world.bot_id, url)["ok"]
+        return world
+
+    def alerts(self, event: str, world: WecomWorld) -> int:
+        """How often any process said so about a channel."""
+        logs = [self.system.log_of(name) for name in self.system.processes]
+        return sum(bool(re.search(rf"{event}.*{world.share_id}\b", line)) for log in logs for line in log.splitlines())
+
+
+@pytest.fixture(scope="module")
+def company(urls: tuple[str, str], repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Company]:
+    """A company of this module."""
+    directory = tmp_path_factory.mktemp("company")
+    web = WebProcess(repository, directory, urls, WECHAT_BRIDGE_DEBOUNCE__IDLE_SECONDS="0")
+    with WecomSimulatorProcess() as wecom, System(urls, directory, cast("Any", None), "") as system:
+        for kind, name in (("reply", "reply"), ("reply", "reply2"), ("ops", "ops"), ("beat", "beat")):
+            system.start(kind, name, threads=30)
+        web.start()
+        try:
+            system.wait_alive(4)
+            system.wait_steady()
+            yield Company(system, web, wecom.control)
+        finally:
+            web.kill()
+
+
+def heard(world: WecomWorld, name: str) -> list[str]:
+    """What a member read, message by message, where turns merged several."""
+    return [line for text in world.delivered(name) for line in text.split("\n")]
+
+
+def say(world: WecomWorld, name: str, *texts: str) -> None:
+    world.control.say(world.bot_id, world.user(name), *texts)
+
+
+def wait_heard(world: WecomWorld, said: dict[str, list[str]], seconds: float) -> None:
+    """Everybody reads the answers to what they said, in order, each once."""
+    wait_until(lambda: all(len(heard(world, name)) >= len(said[name]) for name in said), seconds, "all are answered")
+    assert {name: heard(world, name) for name in said} == said
+
+
+def test_what_members_write_is_answered_once_and_in_order(company: Company) -> None:
+    world = company.app()
+    said = {f"user{number}": [f"{number} {text}" for text in "abc"] for number in range(20)}
+    for name, texts in said.items():
+        say(world, name, *texts)
+    wait_heard(world, said, 40)
+
+
+def test_what_is_longer_than_wecom_shows_comes_whole(company: Company) -> None:
+    """Field report 14: the answers are merged, and cut again where 2,048 bytes are full."""
+    world = company.app()
+    texts = [f"{number}" + "企业微信" * 150 for number in range(4)]
+    say(world, "ann", *texts)
+    wait_heard(world, {"ann": texts}, 20)
+
+
+def test_a_killed_reply_worker_costs_nobody_an_answer(company: Company) -> None:
+    world = company.app()
+    world.bridge.channels.configure(world.share_id, {"engine": "slow"})
+    said = {f"user{number}": ["hello"] for number in range(6)}
+    for name in said:
+        say(world, name, "2 hello")
+    wait_until(lambda: len(company.system.engine_calls()) >= 6, 20, "the engine is asked")
+    company.system.kill("reply")
+    company.system.start("reply", "reply", threads=30)
+    wait_heard(world, said, 60)
+
+
+def test_twenty_sends_of_two_processes_with_an_expired_token_refresh_it_once(company: Company) -> None:
+    """Field report 15."""
+    world = company.app()
+    say(world, "ann", "first")
+    wait_heard(world, {"ann": ["first"]}, 20)
+    before = len(company.control.calls("gettoken", world.bot_id))
+    assert company.control.expire_token(world.bot_id, 42001)
+    said = {f"user{number}": ["hello"] for number in range(20)}
+    for name in said:
+        say(world, name, "hello")
+    wait_heard(world, said, 30)
+    assert len(company.control.calls("gettoken", world.bot_id)) == before + 1
+
+
+def test_an_address_that_is_not_trusted_for_a_while_costs_no_answer_and_one_alert(company: Company) -> None:
+    """Field report 43."""
+    world, names = company.app(), [f"user{number}" for number in range(30)]
+    company.control.set_options(source_ip=ADDRESS)
+    company.control.set_app(world.bot_id, trusted_ips=["198.51.100.1"])
+    for name in names:
+        say(world, name, f"from {name}")
+    parked = {"share_id": world.share_id, "state": TurnState.PARKED.value}
+    turns = world.bridge.turns.collection
+    wait_until(lambda: turns.count_documents(parked) == len(names), 40, "every answer waits")
+    company.control.set_app(world.bot_id, trusted_ips=[ADDRESS])
+    past = world.bridge.clock.now() - timedelta(seconds=1)
+    world.bridge.channels.collection.update_one({"_id": world.share_id}, {"$set": {"hold.probe_at": past}})
+    wait_heard(world, {name: [f"from {name}"] for name in names}, 40)
+    assert [company.alerts(event, world) for event in ("alert_raised", "alert_cleared")] == [1, 1]
+    wait_until(lambda: world.channel.hold is None, 20, "the hold is forgotten")
+
+
+def test_forty_answers_to_one_person_within_a_minute_are_all_seen(company: Company) -> None:
+    """WeCom shows 30 a minute and discards the rest without a word."""
+    world = company.app()
+    world.bridge.channels.configure(world.share_id, {"queue_mode": QueueMode.FOLLOWUP.value})
+    texts = [f"question {number}" for number in range(40)]
+    say(world, "ann", *texts)
+    wait_heard(world, {"ann": texts}, 180)
