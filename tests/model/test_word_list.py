@@ -81,6 +81,10 @@ def test_empty_lines_are_none_and_too_many_words_are_refused() -> None:
         parse([f"w{number}" for number in range(MOST_WORDS + 1)])
 
 
+def test_a_word_spelled_out_twice_in_a_row_is_found_twice() -> None:
+    assert apply(parse(["敏感词 =>"]), "敏 感 词 敏 感 词") == f"{MASK * 5} {MASK * 5}"
+
+
 @given(st.text(max_size=80), st.text("敏感词 \u200b*", max_size=12))
 def test_nothing_but_the_word_changes(before: str, middle: str) -> None:
     words = parse(["敏感词 =>"])

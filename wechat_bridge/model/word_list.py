@@ -139,8 +139,9 @@ def _spelled(words: Sequence[Word], run: re.Match[str]) -> Iterator[Hit]:
     for word in words:
         is_long = len(word.text) >= (LEAST_SPELLED_LATIN if _is_latin(word.text[0]) else LEAST_SPELLED)
         at = letters.find(word.text) if is_long else -1
-        if at >= 0:
+        while at >= 0:
             yield Hit(run.start() + 2 * at, run.start() + 2 * (at + len(word.text)) - 1, word)
+            at = letters.find(word.text, at + 1)
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
