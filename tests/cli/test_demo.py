@@ -63,6 +63,7 @@ def test_one_message_is_answered_on_stdout_and_nothing_is_left_behind(
     assert leftovers(cwd) == []
 
 
+@pytest.mark.slow
 def test_the_ledger_knows_the_message_the_turn_and_the_celery_task_behind_the_answer(
     environment: Environment, urls: tuple[str, str], wired: Wired, tmp_path: Path
 ) -> None:
@@ -141,6 +142,7 @@ def conversation(bare_environment: Environment, tmp_path: Path) -> Iterator[Conv
     running.close()
 
 
+@pytest.mark.slow
 def test_a_conversation_shows_answers_with_their_time_until_ctrl_c_ends_everything(
     conversation: Conversation, tmp_path: Path
 ) -> None:

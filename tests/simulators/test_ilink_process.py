@@ -47,6 +47,7 @@ def test_a_wrong_switch_ends_the_command_with_a_message(switch: str, says: str) 
     assert says in ended.stderr
 
 
+@pytest.mark.slow
 def test_a_taken_port_ends_the_command_with_a_message() -> None:
     with IlinkSimulatorProcess() as first:
         port = first.base_url.rpartition(":")[2]

@@ -71,6 +71,7 @@ def test_an_interrupted_turn_is_rung_for_again_after_a_growing_while(
         assert len({round(wait, 6) for wait in waits}) > 1, "not in step"
 
 
+@pytest.mark.slow
 def test_a_retry_that_the_broker_does_not_take_is_no_failure_of_the_task(cut_off_task: TurnTask) -> None:
     result: Any = TurnTask.__call__
     assert result(cut_off_task, "t") is None

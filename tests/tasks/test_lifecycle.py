@@ -55,6 +55,7 @@ def ended(redis_url: str, urls: tuple[str, str], folder: Path, simulator: IlinkS
     return {kind: system.log_of(kind) for kind in children}
 
 
+@pytest.mark.slow
 def test_a_process_that_does_not_reach_redis_ends(
     urls: tuple[str, str], tmp_path: Path, simulator: IlinkSimulator
 ) -> None:
@@ -62,6 +63,7 @@ def test_a_process_that_does_not_reach_redis_ends(
         assert "wechat_bridge does not start: Redis at 127.0.0.1:1 did not answer" in said
 
 
+@pytest.mark.slow
 def test_a_process_whose_redis_goes_away_while_it_starts_ends(
     vanishing: str, urls: tuple[str, str], tmp_path: Path, simulator: IlinkSimulator
 ) -> None:

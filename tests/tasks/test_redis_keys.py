@@ -59,6 +59,7 @@ def test_after_work_every_key_has_a_lifetime_or_an_owner(system: System) -> None
     assert ownerless(system.wired.redis) == []
 
 
+@pytest.mark.slow
 def test_polling_leaves_no_key_behind_either(system: System) -> None:
     system.start("poll", threads=4)
     system.start("beat")

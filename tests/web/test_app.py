@@ -58,6 +58,7 @@ def servers(tmp_path: Path) -> Iterator[tuple[RedisServer, MongoServer]]:
         yield redis_server, mongo_server
 
 
+@pytest.mark.slow
 def test_a_scrape_and_a_probe_are_answered_while_services_are_away(
     servers: tuple[RedisServer, MongoServer], repository: Path, tmp_path: Path
 ) -> None:

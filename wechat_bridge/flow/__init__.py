@@ -60,6 +60,7 @@
     doctor         look a channel over, and say what to change where
     clock_back     make due now what a failover to an earlier clock would let wait
     engine_watch   ring who waits for an engine, spare who cannot be let in, tell the operator
+    stuck_rows     make due what a process stored that died before it made it due
     sweep          beat: ring again whatever is overdue, take over from dead owners
 
 MongoDB is the ledger, Celery is the doorbell: every verb finds what it needs in the ledger, and does nothing when the

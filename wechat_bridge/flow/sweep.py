@@ -13,30 +13,27 @@ from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.engine_watch import EngineWatch, spared
 from wechat_bridge.flow.failure import STAGES, give_up, retry_budget
 from wechat_bridge.flow.held import HeldApps
-from wechat_bridge.flow.intake import make_due, ring_flush
+from wechat_bridge.flow.intake import ring_flush
 from wechat_bridge.flow.letter_watch import LetterWatch
 from wechat_bridge.flow.login_step import ring_overdue_logins
 from wechat_bridge.flow.retention import Retention
 from wechat_bridge.flow.ring import ring_turn
 from wechat_bridge.flow.session import remind
+from wechat_bridge.flow.stuck_rows import StuckRows
 from wechat_bridge.model.turn import TERMINAL, Turn, TurnState
 from wechat_bridge.observe.logging import logger
-from wechat_bridge.store.ledger import LONG_AGO
 
 log = logger(__name__)
 
-OVERLAP = timedelta(seconds=120)
-STUCK_SLACK_SECONDS = 10.0
 FORGET_AFTER = timedelta(hours=1)
 """A process not seen for so long owns nothing any more: its links and turns were taken over long ago."""
 
 
 class Sweeper:
-    """One per process; remembers up to when it has looked for stuck rows. Several at once are harmless."""
+    """One per process; its parts remember how far they have looked. Several at once are harmless."""
 
     def __init__(self) -> None:
-        self._looked_until = LONG_AGO
-        self._behind_a_turn: set[str] = set()
+        self._stuck_rows = StuckRows()
         self._retention = Retention()
         self._clock_back = ClockBack()
         self._letter_watch = LetterWatch()
@@ -50,7 +47,7 @@ class Sweeper:
             return
         try:
             if self._clock_back.look(bridge):
-                self._looked_until = LONG_AGO
+                self._stuck_rows.begin_anew()
             spill.drain(bridge)
             letters.drain(bridge)
             dead = bridge.alive.dead_owners()
@@ -58,7 +55,7 @@ class Sweeper:
             _turns(bridge, dead, shut)
             self._held_apps.look(bridge, _room(bridge, "deliver"))
             _conversations(bridge)
-            self._stuck_rows(bridge)
+            self._stuck_rows.look(bridge)
             ring_overdue_logins(bridge)
             remind(bridge)
             bridge.workers.forget(bridge.clock.now() - FORGET_AFTER)
@@ -66,22 +63,6 @@ class Sweeper:
             self._retention.go_on(bridge)
         finally:
             self._running.release()
-
-    def _stuck_rows(self, bridge: Bridge) -> None:
-        """Messages stored by a process that died before it made them due: each row is looked at once, with overlap.
-
-        Those behind an open turn, whose own rows may wait too, are looked at again until it has ended.
-        """
-        slack = bridge.settings.debounce.most_seconds + STUCK_SLACK_SECONDS
-        until = bridge.clock.now() - timedelta(seconds=slack)
-        chats = bridge.inbox.waiting_chats(self._looked_until - OVERLAP, until) | self._behind_a_turn
-        chats -= bridge.conversations.due_among(chats)
-        self._behind_a_turn = bridge.turns.busy_among(chats)
-        for chat_id in chats - self._behind_a_turn:
-            rows = bridge.inbox.pending(chat_id)
-            log.warning("stuck_messages_made_due", chat_id=chat_id, count=len(rows))
-            make_due(bridge, rows)
-        self._looked_until = until
 
 
 def _turns(bridge: Bridge, dead: Sequence[str], shut: Collection[str]) -> None:

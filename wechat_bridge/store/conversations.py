@@ -13,7 +13,7 @@ from pymongo.errors import DuplicateKeyError
 
 from wechat_bridge.model.access import DAY, MINUTE
 from wechat_bridge.model.conversation import Conversation
-from wechat_bridge.store.ledger import LONG_AGO, Document, from_document, ledger_call
+from wechat_bridge.store.ledger import LONG_AGO, Document, from_document, in_parts, ledger_call
 
 INDEXES = [
     IndexModel([("ring_at", ASCENDING)], name="ring_at"),
@@ -191,8 +191,8 @@ class ConversationStore:
     @ledger_call
     def due_among(self, chat_ids: Iterable[str]) -> set[str]:
         """Return those of the conversations that have a due time."""
-        query = {"_id": {"$in": list(chat_ids)}, "flush_at": {"$ne": None}}
-        return {row["_id"] for row in self.collection.find(query, {"_id": 1})}
+        queries = [{"_id": {"$in": part}, "flush_at": {"$ne": None}} for part in in_parts(chat_ids)]
+        return {row["_id"] for query in queries for row in self.collection.find(query, {"_id": 1})}
 
 
 def _ends_wait(arrival: Arrival, window: Window, waiting: int) -> bool:

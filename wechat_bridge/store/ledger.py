@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, ParamSpec, TypeVar
@@ -24,6 +24,8 @@ DURABLE = WriteConcern(w="majority", j=True)
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 """Before every time in the ledger. Ranges of times start here: without a lower bound, a server that sorts null before
 times in its comparisons (SecantusDB 0.7) walks through every document that has no time at all."""
+
+IDS_AT_ONCE = 100
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -91,6 +93,13 @@ def insert_ours(collection: Collection[Document], document: Document, told_by: S
         except DuplicateKeyError:
             if collection.find_one({name: document[name] for name in ("_id", *told_by)}) is None:
                 raise
+
+
+def in_parts(ids: Iterable[str]) -> Iterator[list[str]]:
+    """Cut a list for ``$in`` into parts: SecantusDB 0.7 takes 14 ms for 100 ids and 3.4 s for 2,000."""
+    given = list(ids)
+    for first in range(0, len(given), IDS_AT_ONCE):
+        yield given[first : first + IDS_AT_ONCE]
 
 
 def to_document(model: BaseModel) -> Document:

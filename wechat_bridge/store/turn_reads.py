@@ -12,7 +12,7 @@ from pymongo.collection import Collection
 from wechat_bridge.model import keys
 from wechat_bridge.model.hold import HELD_REASONS
 from wechat_bridge.model.turn import Chunk, Lane, Turn, TurnState
-from wechat_bridge.store.ledger import LONG_AGO, Document, from_document, ledger_call
+from wechat_bridge.store.ledger import LONG_AGO, Document, from_document, in_parts, ledger_call
 
 
 class TurnReads:
@@ -66,8 +66,9 @@ class TurnReads:
     @ledger_call
     def busy_among(self, chat_ids: Iterable[str]) -> set[str]:
         """Return those of the conversations in which a question is open and not parked."""
-        query = {"chat_id": {"$in": list(chat_ids)}, "open": True, "state": {"$ne": TurnState.PARKED.value}}
-        found = self.collection.find(query, {"chat_id": 1, "lane": 1})
+        busy = {"open": True, "state": {"$ne": TurnState.PARKED.value}}
+        queries = [{"chat_id": {"$in": part}} | busy for part in in_parts(chat_ids)]
+        found = (row for query in queries for row in self.collection.find(query, {"chat_id": 1, "lane": 1}))
         return {row["chat_id"] for row in found if row["lane"] == Lane.TALK.value}
 
     @ledger_call
