@@ -83,6 +83,7 @@ def test_the_ledger_knows_the_message_the_turn_and_the_celery_task_behind_the_an
     assert replies == [turn.id]
 
 
+@pytest.mark.slow
 def test_a_ledger_that_stays_is_left_with_the_demo_channel_switched_off(wired: Wired) -> None:
     channel = wired.bridge.channels.get("demo")
     assert channel is not None
