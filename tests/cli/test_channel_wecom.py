@@ -6,7 +6,9 @@ import json
 import os
 import pty
 import re
+import select
 import subprocess
+import termios
 import time
 from pathlib import Path
 from typing import Any
@@ -211,6 +213,7 @@ def test_at_a_terminal_what_is_typed_is_not_shown(environment: Environment, tmp_
     screen = b""
     for label, secret in (("Secret", SECRET), ("Token", TOKEN), ("EncodingAESKey", AES_KEY)):
         screen += _until(ours, label.encode())
+        _wait_hidden(ours)
         os.write(ours, f"{secret}\n".encode())
     screen += _until(ours, b"wechat-bridge doctor typed")
     assert process.wait(20) == 0
@@ -223,6 +226,15 @@ def _until(terminal: int, words: bytes) -> bytes:
     """What the terminal shows until it shows certain words."""
     shown_so_far, deadline = b"", time.monotonic() + 30
     while words not in shown_so_far:
-        assert time.monotonic() < deadline, shown_so_far
+        readable, _, _ = select.select([terminal], [], [], max(0.0, deadline - time.monotonic()))
+        assert readable, shown_so_far
         shown_so_far += os.read(terminal, 4096)
     return shown_so_far
+
+
+def _wait_hidden(terminal: int) -> None:
+    """Wait until what is typed is not shown: what was typed before is thrown away at that moment."""
+    deadline = time.monotonic() + 10
+    while termios.tcgetattr(terminal)[3] & termios.ECHO:
+        assert time.monotonic() < deadline, "the terminal shows what is typed"
+        time.sleep(0.01)

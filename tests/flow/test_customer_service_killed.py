@@ -63,13 +63,13 @@ def go_on(service: CustomerWorld) -> None:
 def test_every_customer_is_answered_once_wherever_the_process_that_pulls_dies(
     service: CustomerWorld, wecom: WecomControl
 ) -> None:
-    wired, whole = service.wired, Death(0, is_before=False)
+    wired, whole = service.wired, Death(0)
     live(of_account(wired, wecom), whole).pull()
     assert {"services.move 1", "access.decide 2", "customer_service.welcome 1", "inbox.add 3"} <= set(whole.calls)
     for number, name in enumerate(whole.calls, 1):
         case = of_account(dataclasses.replace(wired), wecom)
         with pytest.raises(Killed):
-            live(case, Death(number, is_before=False)).pull()
+            live(case, Death(number)).pull()
         go_on(case)
         point = f"after {name}"
         heard = [line for text in case.delivered("ann") for line in text.split("\n")]

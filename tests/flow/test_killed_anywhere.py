@@ -30,7 +30,7 @@ def lives(wired: Wired, simulator: IlinkSimulator, death: Death, *answers: Excep
 
 def calls_of_a_whole_life(wired: Wired, simulator: IlinkSimulator, *answers: Exception) -> list[str]:
     """The calls from the doorbell of the first poll to the end of the turn, by name and number."""
-    immortal = Death(0, is_before=True)
+    immortal = Death(0)
     whole = lives(wired, simulator, immortal, *answers)
     whole.live_and_die()
     assert len(whole.world.delivered()) == 1
@@ -67,7 +67,7 @@ def test_a_message_survives_the_death_of_its_process_at_every_call(wired: Wired,
         assert step in calls
     for number, name in enumerate(calls, 1):
         point = f"after {name} (call {number} of {len(calls)})"
-        case = lives(wired, simulator, Death(number, is_before=False))
+        case = lives(wired, simulator, Death(number))
         case.live_and_die()
         case.go_on()
         assert case.world.delivered() == ["hello"], point
@@ -83,7 +83,7 @@ def test_a_message_that_is_given_up_becomes_one_dead_letter_wherever_its_process
     engine_asked = calls.index("engine.answer 1")
     for number, name in enumerate(calls[engine_asked:], engine_asked + 1):
         point = f"after {name} (call {number} of {len(calls)})"
-        case = lives(wired, simulator, Death(number, is_before=False), refusal)
+        case = lives(wired, simulator, Death(number), refusal)
         case.live_and_die()
         case.go_on()
         check(case, point, "failed", "dead")

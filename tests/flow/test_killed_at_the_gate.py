@@ -36,7 +36,7 @@ class GatedLives(Lives):
 
 
 def test_a_message_survives_the_death_of_its_process_at_the_gate(wired: Wired, simulator: IlinkSimulator) -> None:
-    immortal = Death(0, is_before=True)
+    immortal = Death(0)
     whole = GatedLives(wired, simulator, immortal)
     whole.live_and_die()
     whole.go_on()
@@ -47,7 +47,7 @@ def test_a_message_survives_the_death_of_its_process_at_the_gate(wired: Wired, s
     first, last = calls.index("gates.admit 1"), calls.index("gates.leave 2")
     for number, name in enumerate(calls[first : last + 1], first + 1):
         point = f"after {name} (call {number} of {len(calls)})"
-        case = GatedLives(wired, simulator, Death(number, is_before=False))
+        case = GatedLives(wired, simulator, Death(number))
         case.live_and_die()
         case.go_on()
         assert case.world.delivered() == ["yes"], point

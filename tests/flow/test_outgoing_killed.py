@@ -26,12 +26,12 @@ def test_wherever_the_process_dies_a_checked_answer_reaches_its_person_once(
     wired: Wired, simulator: IlinkSimulator, checker: EngineSimulator
 ) -> None:
     checker.script(times=None, **PASS)
-    immortal = Death(0, is_before=True)
+    immortal = Death(0)
     lived(wired, simulator, checker, immortal)
     first = immortal.calls.index("turns.release 1")
     assert "outgoing.check 1" in immortal.calls[first:]
     for number, name in enumerate(immortal.calls[first:], first + 1):
-        case = lived(wired, simulator, checker, Death(number, is_before=False))
+        case = lived(wired, simulator, checker, Death(number))
         case.go_on()
         assert case.world.delivered() == [f"hello\n\n{LABEL}"], f"after {name}"
         case.world.bridge.channels.collection.delete_one({"_id": case.world.share_id})

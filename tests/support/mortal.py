@@ -31,10 +31,9 @@ class Killed(BaseException):
 
 @dataclass
 class Death:
-    """Where the process dies: before or after its ``number``-th call; nowhere when that is 0."""
+    """Where the process dies: after its ``number``-th call; nowhere when that is 0."""
 
     number: int
-    is_before: bool
 
     def __post_init__(self) -> None:
         self.calls: list[str] = []
@@ -49,12 +48,9 @@ class Death:
                 raise Killed
             self._names[name] += 1
             self.calls.append(f"{name} {self._names[name]}")
-            mine = len(self.calls) == self.number
-            self._is_dead = mine and self.is_before
-            if self._is_dead:
-                raise Killed
+            is_last = len(self.calls) == self.number
             answer = method(*args, **kwargs)
-            if mine:
+            if is_last:
                 self._is_dead = True
                 raise Killed
             return answer
@@ -86,7 +82,7 @@ class Lives:
         self.death = death
         self.bells = AllBells()
         self.first = self._process(VICTIM, death, dead=[])
-        self.second = self._process("heir", Death(0, is_before=True), dead=[VICTIM])
+        self.second = self._process("heir", Death(0), dead=[VICTIM])
 
     def _process(self, owner: str, death: Death, dead: list[str]) -> World:
         bridge = self.world.bridge
