@@ -50,7 +50,8 @@ def test_what_waits_or_works_for_several_timeouts_happens_once(pair: System) -> 
     pair.say([waiting], "and after that")
     pair.assert_heard([waiting], ["hello", "and after that"], 15)
     assert pair.engine_calls() == ["slowly"]
-    assert sorted(send["text"] for send in pair.control.sends()) == ["and after that", "hello", "slowly"]
+    sends = [send["text"] for world in (waiting, thinking) for send in pair.control.sends(world.bot_id)]
+    assert sorted(sends) == ["and after that", "hello", "slowly"]
 
 
 def _block_sends(world: World, seconds: float) -> None:
