@@ -135,6 +135,7 @@ def test_an_address_that_is_not_trusted_for_a_while_costs_no_answer_and_one_aler
     wait_until(lambda: world.channel.hold is None, 20, "the hold is forgotten")
 
 
+@pytest.mark.long
 def test_forty_answers_to_one_person_within_a_minute_are_all_seen(company: Company) -> None:
     """WeCom shows 30 a minute and discards the rest without a word."""
     world = company.app()
