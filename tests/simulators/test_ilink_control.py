@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import requests
 
-from wechat_bridge.simulators.ilink import IlinkControl, IlinkControlError, IlinkSimulator
+from wechat_bridge.simulators.control_client import ControlCallError
+from wechat_bridge.simulators.ilink import IlinkControl, IlinkSimulator
 
 from .conftest import USER, BotClient, Json, is_closed
 
@@ -63,13 +64,13 @@ def test_a_body_that_is_no_json_object_is_refused(control: IlinkControl, body: s
 
 
 def test_the_python_client_raises_what_the_server_says(control: IlinkControl) -> None:
-    with pytest.raises(IlinkControlError, match="there is no bot 'nobody'"):
+    with pytest.raises(ControlCallError, match="there is no bot 'nobody'"):
         control.say("nobody", USER, "hi")
-    with pytest.raises(IlinkControlError, match="never got a message 7"):
+    with pytest.raises(ControlCallError, match="never got a message 7"):
         control.redeliver(control.create_bot()["bot_id"], "7")
-    with pytest.raises(IlinkControlError, match="a bot with this token already"):
+    with pytest.raises(ControlCallError, match="a bot with this token already"):
         control.create_bot(token=control.bots()[0]["token"])
-    with pytest.raises(IlinkControlError, match="no client asked for a QR code"):
+    with pytest.raises(ControlCallError, match="no client asked for a QR code"):
         control.wait_for_qrcode(timeout_seconds=0)
 
 

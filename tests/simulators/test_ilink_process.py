@@ -38,27 +38,3 @@ def test_the_command_prints_one_line_and_ends_cleanly_at_a_signal_while_a_poll_i
     out, err = process.communicate(timeout=10)
     assert (process.returncode, out, err) == (0, "", "")
     assert time.monotonic() - started < 8
-
-
-@pytest.mark.parametrize(("switch", "says"), [("--cursor=lax", "cursor"), ("--hold-seconds=soon", "hold_seconds")])
-def test_a_wrong_switch_ends_the_command_with_a_message(switch: str, says: str) -> None:
-    ended = subprocess.run([*COMMAND, switch], capture_output=True, text=True, timeout=20, check=False)
-    assert ended.returncode == 2
-    assert says in ended.stderr
-
-
-@pytest.mark.slow
-def test_a_taken_port_ends_the_command_with_a_message() -> None:
-    with IlinkSimulatorProcess() as first:
-        port = first.base_url.rpartition(":")[2]
-        ended = subprocess.run([*COMMAND, f"--port={port}"], capture_output=True, text=True, timeout=20, check=False)
-        assert ended.returncode == 2
-        assert port in ended.stderr
-        with pytest.raises(RuntimeError, match="did not start"):
-            IlinkSimulatorProcess(port=int(port)).start()
-
-
-def test_the_help_names_every_switch() -> None:
-    ended = subprocess.run([*COMMAND, "--help"], capture_output=True, text=True, timeout=20, check=True)
-    for name in IlinkOptions.model_fields:
-        assert f"--{name.replace('_', '-')}" in ended.stdout

@@ -12,8 +12,7 @@ from wechat_bridge.errors import BridgeError, ServiceNotReachable
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.model import keys
 from wechat_bridge.model.turn import TERMINAL, TurnState
-from wechat_bridge.simulators.ilink import IlinkControlError
-from wechat_bridge.simulators.wecom import WecomControlError
+from wechat_bridge.simulators.control_client import ControlCallError
 
 PAUSE_SECONDS = 0.05
 
@@ -58,7 +57,7 @@ class Chat:
             message_id = self._person.say(text)
             self._wait(keys.turn_id(self._share_id, message_id), seconds)
             rows = self._person.seen(self._seen)
-        except (requests.RequestException, IlinkControlError, WecomControlError) as error:
+        except (requests.RequestException, ControlCallError) as error:
             raise ServiceNotReachable(f"the simulated WeChat does not answer ({error})") from None
         self._seen += len(rows)
         return [Answer(str(row["text"]), float(row["at"]) - asked_at) for row in rows]

@@ -1,4 +1,4 @@
-"""A running WeCom simulator per test module, an app per test, and a bare client of qyapi."""
+"""An app of the simulated WeCom per test, its receiver, and a bare client of qyapi."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import requests
 
-from wechat_bridge.simulators.wecom import AppCredentials, WecomControl, WecomSimulator
+from wechat_bridge.simulators.wecom import AppCredentials, WecomControl
 
 from .receiver import Receiver
 
@@ -66,16 +66,10 @@ class Api:
         return self.read(requests.post(url, params=parameters, files=files, timeout=10))
 
 
-@pytest.fixture(scope="module")
-def simulator() -> Iterator[WecomSimulator]:
-    with WecomSimulator() as running:
-        yield running
-
-
 @pytest.fixture
-def control(simulator: WecomSimulator) -> WecomControl:
-    simulator.control.reset()
-    return simulator.control
+def control(wecom: WecomControl) -> WecomControl:
+    """The simulated WeCom, where the folder above has the simulated WeChat."""
+    return wecom
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 import requests
 
-from wechat_bridge.simulators.wecom import WecomControl, WecomControlError
+from wechat_bridge.simulators.control_client import ControlCallError
+from wechat_bridge.simulators.wecom import WecomControl
 
 from .conftest import USER, Api
 from .receiver import Receiver, Reply
@@ -36,15 +37,15 @@ def test_an_app_is_made_up_or_made_as_told(control: WecomControl) -> None:
 def test_a_wrong_command_says_what_is_wrong(
     control: WecomControl, command: str, parameters: dict[str, Any], says: str
 ) -> None:
-    with pytest.raises(WecomControlError, match=says):
+    with pytest.raises(ControlCallError, match=says):
         control.call(command, **parameters)
 
 
 def test_an_app_is_not_made_twice_and_has_no_unknown_settings(control: WecomControl) -> None:
     app = control.create_app("wwCORP", agent_id="7")["app"]
-    with pytest.raises(WecomControlError, match="already"):
+    with pytest.raises(ControlCallError, match="already"):
         control.create_app("wwCORP", agent_id="7")
-    with pytest.raises(WecomControlError, match="no mood"):
+    with pytest.raises(ControlCallError, match="no mood"):
         control.set_app(app, mood="good")
 
 

@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import requests
 
-from wechat_bridge.simulators.wecom import WecomControl, WecomControlError
+from wechat_bridge.simulators.control_client import ControlCallError
+from wechat_bridge.simulators.wecom import WecomControl
 
 from .conftest import USER, Api
 
@@ -80,5 +81,5 @@ def test_a_second_call_while_the_first_is_open_is_refused_where_only_one_may_be(
 
 
 def test_a_path_that_does_not_exist_cannot_be_scripted(control: WecomControl) -> None:
-    with pytest.raises(WecomControlError, match="message/send"):
+    with pytest.raises(ControlCallError, match="message/send"):
         control.script("message/sent", errcode=1)

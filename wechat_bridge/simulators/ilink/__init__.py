@@ -6,14 +6,13 @@ pointed at, and `control`, an `IlinkControl`, through which one is the WeChat us
 
 from __future__ import annotations
 
-from wechat_bridge.simulators.ilink.client import BotCredentials, IlinkControl, IlinkControlError
+from wechat_bridge.simulators.ilink.client import BotCredentials, IlinkControl
 from wechat_bridge.simulators.ilink.options import IlinkOptions
 from wechat_bridge.simulators.ilink.simulator import IlinkSimulator, IlinkSimulatorProcess
 
 __all__ = [
     "BotCredentials",
     "IlinkControl",
-    "IlinkControlError",
     "IlinkOptions",
     "IlinkSimulator",
     "IlinkSimulatorProcess",

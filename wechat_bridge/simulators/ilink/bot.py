@@ -9,9 +9,9 @@ from collections import deque
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from wechat_bridge.simulators.ilink.json_types import Json
 from wechat_bridge.simulators.ilink.options import IlinkOptions
 from wechat_bridge.simulators.ilink.polls import OpenPolls, PollLog
+from wechat_bridge.simulators.json_types import Json
 
 
 @dataclass(slots=True)

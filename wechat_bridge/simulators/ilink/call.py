@@ -9,9 +9,9 @@ from typing import Any
 from aiohttp import web
 
 from wechat_bridge.simulators.ilink.bot import Batch, Bot
-from wechat_bridge.simulators.ilink.json_types import Json
 from wechat_bridge.simulators.ilink.polls import Poll
-from wechat_bridge.simulators.ilink.wakeup import Wakeup
+from wechat_bridge.simulators.json_types import Json
+from wechat_bridge.simulators.wakeup import Wakeup
 
 
 @dataclass(slots=True)

@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 import base64
-from typing import Any, Self, TypedDict
+from typing import Any, TypedDict
 
-import requests
-
-from wechat_bridge.simulators.ilink.json_types import Json
-
-# Added to the time a command may wait, for the way there and back.
-ANSWER_SECONDS = 10.0
-
-
-class IlinkControlError(Exception):
-    """A control command was refused or cannot be answered; the message is the server's."""
+from wechat_bridge.simulators.control_client import ControlCallError, ControlConnection
+from wechat_bridge.simulators.json_types import Json
 
 
 class BotCredentials(TypedDict):
@@ -26,28 +18,12 @@ class BotCredentials(TypedDict):
     user_id: str
 
 
-class IlinkControl:
+class IlinkControl(ControlConnection):
     """Speaks to one running simulator; see the commands of the server for what the rows hold.
 
     Message ids are strings. Methods that wait return what there is when their time is up. Each raises
-    `IlinkControlError` when the command is refused, and `requests.RequestException` when the server does not answer.
+    `ControlCallError` when the command is refused, and `requests.RequestException` when the server does not answer.
     """
-
-    def __init__(self, base_url: str) -> None:
-        self.base_url = base_url.rstrip("/")
-        self._session = requests.Session()
-        # No proxy of the environment stands between this machine and itself.
-        self._session.trust_env = False
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._session.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     # A WeChat user
 
@@ -61,20 +37,20 @@ class IlinkControl:
 
     def write(self, bot_id: str, messages: list[Json]) -> list[str]:
         """Send messages as one batch, each with any field of the protocol set or left out (`omit`); returns the ids."""
-        ids: list[str] = self._call("write", bot_id=bot_id, messages=messages)
+        ids: list[str] = self.call("write", bot_id=bot_id, messages=messages)
         return ids
 
     def write_raw(self, bot_id: str, messages: list[Any]) -> None:
         """Send JSON values as they are, as one batch."""
-        self._call("write_raw", bot_id=bot_id, messages=messages)
+        self.call("write_raw", bot_id=bot_id, messages=messages)
 
     def redeliver(self, bot_id: str, message_id: str) -> None:
         """Deliver a message again, with another context token."""
-        self._call("redeliver", bot_id=bot_id, message_id=message_id)
+        self.call("redeliver", bot_id=bot_id, message_id=message_id)
 
     def deliveries(self, user_id: str, after: int = 0, count: int = 0, timeout_seconds: float = 10.0) -> list[Json]:
         """What the user saw beyond the first `after`, once there are at least `count`."""
-        return self._rows("deliveries", timeout_seconds, user_id=user_id, after=after, count=count)
+        return self.rows("deliveries", timeout_seconds, user_id=user_id, after=after, count=count)
 
     def wait_for_delivery(self, user_id: str, after: int = 0, timeout_seconds: float = 10.0) -> Json | None:
         """The delivery that comes after the first `after`; None when none came in time."""
@@ -83,125 +59,108 @@ class IlinkControl:
 
     def sends(self, bot_id: str = "", after: int = 0, count: int = 0, timeout_seconds: float = 10.0) -> list[Json]:
         """Every sendmessage, refused ones too, beyond the first `after`, once there are at least `count`."""
-        return self._rows("sends", timeout_seconds, bot_id=bot_id, after=after, count=count)
+        return self.rows("sends", timeout_seconds, bot_id=bot_id, after=after, count=count)
 
     def typing(self, bot_id: str) -> list[Json]:
         """Every typing status of a bot."""
-        return self._rows("typing", bot_id=bot_id)
+        return self.rows("typing", bot_id=bot_id)
 
     def notifications(self, bot_id: str) -> list[Json]:
         """Every notifystart and notifystop of a bot."""
-        return self._rows("notifications", bot_id=bot_id)
+        return self.rows("notifications", bot_id=bot_id)
 
     def put_media(self, data: bytes, key_spelling: str = "raw") -> Json:
         """Put a file on the CDN as a phone does; returns its `aeskey`, encrypted `size` and `media` for an item."""
         encoded = base64.b64encode(data).decode("ascii")
-        return self._row("put_media", data_base64=encoded, key_spelling=key_spelling)
+        return self.row("put_media", data_base64=encoded, key_spelling=key_spelling)
 
     def get_media(self, encrypt_query_param: str) -> bytes:
         """The plaintext of a file on the CDN."""
-        return base64.b64decode(self._call("get_media", encrypt_query_param=encrypt_query_param))
+        return base64.b64decode(self.call("get_media", encrypt_query_param=encrypt_query_param))
 
     # QR logins
 
     def qrcodes(self, after: int = 0, count: int = 0, timeout_seconds: float = 10.0) -> list[Json]:
         """The QR codes given out beyond the first `after`, once there are at least `count`."""
-        return self._rows("qrcodes", timeout_seconds, after=after, count=count)
+        return self.rows("qrcodes", timeout_seconds, after=after, count=count)
 
     def wait_for_qrcode(self, after: int = 0, timeout_seconds: float = 10.0) -> str:
         """The code given out after the first `after`.
 
         Raises:
-            IlinkControlError: none was asked for in time.
+            ControlCallError: none was asked for in time.
         """
         rows = self.qrcodes(after, 1, timeout_seconds)
         if not rows:
-            raise IlinkControlError(f"no client asked for a QR code within {timeout_seconds} s")
+            raise ControlCallError(f"no client asked for a QR code within {timeout_seconds} s")
         return str(rows[0]["qrcode"])
 
     def scan(self, qrcode: str, verify_code: str = "") -> None:
         """Scan a code; with a verify code the client has to send that number first."""
-        self._call("scan", qrcode=qrcode, verify_code=verify_code)
+        self.call("scan", qrcode=qrcode, verify_code=verify_code)
 
     def confirm(
         self, qrcode: str, user_id: str, bot_id: str = "", fields: Json | None = None, omit: list[str] | None = None
     ) -> Json:
         """Confirm a code as this user; `fields` and `omit` falsify the status that is told and returned."""
-        return self._row("confirm", qrcode=qrcode, user_id=user_id, bot_id=bot_id, fields=fields, omit=omit)
+        return self.row("confirm", qrcode=qrcode, user_id=user_id, bot_id=bot_id, fields=fields, omit=omit)
 
     def show_statuses(self, qrcode: str, *statuses: Json) -> None:
         """Tell these statuses as they are, one per request, the last one from then on."""
-        self._call("show_statuses", qrcode=qrcode, statuses=list(statuses))
+        self.call("show_statuses", qrcode=qrcode, statuses=list(statuses))
 
     # The person behind the server
 
     def create_bot(self, user_id: str = "", bot_id: str = "", token: str = "") -> BotCredentials:
         """Make a bot without a QR login; what is not given is made up."""
-        credentials: BotCredentials = self._call("create_bot", user_id=user_id, bot_id=bot_id, token=token)
+        credentials: BotCredentials = self.call("create_bot", user_id=user_id, bot_id=bot_id, token=token)
         return credentials
 
     def bots(self) -> list[BotCredentials]:
         """Every bot whose token is valid."""
-        found: list[BotCredentials] = self._call("bots")
+        found: list[BotCredentials] = self.call("bots")
         return found
 
     def expire_token(self, bot_id: str, end_open_poll: bool = True) -> None:
         """Make a bot's token stale; its open poll gets -14 now or ends by itself."""
-        self._call("expire_token", bot_id=bot_id, end_open_poll=end_open_poll)
+        self.call("expire_token", bot_id=bot_id, end_open_poll=end_open_poll)
 
     def options(self, bot_id: str = "") -> Json:
         """The switches in force for the server or a bot."""
-        return self._row("options", bot_id=bot_id)
+        return self.row("options", bot_id=bot_id)
 
     def set_options(self, bot_id: str = "", **changes: Any) -> Json:
         """Change switches of the server or of one bot; returns those in force then."""
-        return self._row("set_options", bot_id=bot_id, changes=changes)
+        return self.row("set_options", bot_id=bot_id, changes=changes)
 
     def script(self, endpoint: str, bot_id: str = "", **entry: Any) -> None:
         """Script what the next requests to an endpoint get; the fields are those of `ScriptedAnswer`."""
-        self._call("script", endpoint=endpoint, bot_id=bot_id, entry=entry)
+        self.call("script", endpoint=endpoint, bot_id=bot_id, entry=entry)
 
     def clear_script(self) -> None:
         """Forget everything scripted."""
-        self._call("clear_script")
+        self.call("clear_script")
 
     def break_connections(self, bot_id: str = "") -> int:
         """Reset the connections of the open polls of one bot or of all; returns how many."""
-        return int(self._call("break_connections", bot_id=bot_id))
+        return int(self.call("break_connections", bot_id=bot_id))
 
     def wait_for_open_polls(self, count: int, bot_id: str = "", timeout_seconds: float = 10.0) -> int:
         """Wait until exactly so many polls are open; returns how many are."""
-        return int(self._call("wait_for_open_polls", timeout_seconds, count=count, bot_id=bot_id))
+        return int(self.call("wait_for_open_polls", timeout_seconds, count=count, bot_id=bot_id))
 
     def advance_clock(self, seconds: float) -> None:
         """Move the server's virtual clock ahead."""
-        self._call("advance_clock", seconds=seconds)
+        self.call("advance_clock", seconds=seconds)
 
     def polls(self, bot_id: str) -> list[Json]:
         """The remembered polls of a bot, oldest first."""
-        return self._rows("polls", bot_id=bot_id)
+        return self.rows("polls", bot_id=bot_id)
 
     def stats(self, bot_id: str = "") -> Json:
         """Figures of the server, or of one bot with its overlaps and lost batches."""
-        return self._row("stats", bot_id=bot_id)
+        return self.row("stats", bot_id=bot_id)
 
     def reset(self) -> None:
         """Reset every connection that polls and forget everything."""
-        self._call("reset")
-
-    def _rows(self, command: str, wait_seconds: float | None = None, **parameters: Any) -> list[Json]:
-        rows: list[Json] = self._call(command, wait_seconds, **parameters)
-        return rows
-
-    def _row(self, command: str, **parameters: Any) -> Json:
-        row: Json = self._call(command, **parameters)
-        return row
-
-    def _call(self, command: str, wait_seconds: float | None = None, **parameters: Any) -> Any:
-        if wait_seconds is not None:
-            parameters["timeout_seconds"] = wait_seconds
-        url, timeout_seconds = f"{self.base_url}/_control/{command}", (wait_seconds or 0.0) + ANSWER_SECONDS
-        response = self._session.post(url, json=parameters, timeout=timeout_seconds)
-        if response.status_code == requests.codes.ok:
-            return response.json()
-        raise IlinkControlError(f"{command}: {response.text}")
+        self.call("reset")

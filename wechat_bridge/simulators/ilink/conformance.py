@@ -10,7 +10,7 @@ import binascii
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from wechat_bridge.simulators.ilink.json_types import Json
+from wechat_bridge.simulators.json_types import Json
 
 APP_HEADERS = ("iLink-App-Id", "iLink-App-ClientVersion")
 BOT_AGENT_LIMIT_BYTES = 256

@@ -6,10 +6,10 @@ from typing import Any
 
 from pydantic import NonNegativeFloat, NonNegativeInt
 
+from wechat_bridge.simulators.control_errors import ControlError
 from wechat_bridge.simulators.ilink import login
-from wechat_bridge.simulators.ilink.control_errors import ControlError
-from wechat_bridge.simulators.ilink.json_types import Json
 from wechat_bridge.simulators.ilink.world import World
+from wechat_bridge.simulators.json_types import Json
 
 
 def login_of(world: World, qrcode: str) -> login.Login:

@@ -6,14 +6,14 @@ from typing import Any
 
 from pydantic import NonNegativeFloat, NonNegativeInt
 
+from wechat_bridge.simulators.control_errors import ControlError
 from wechat_bridge.simulators.ilink.bot import Bot
-from wechat_bridge.simulators.ilink.control_errors import ControlError
 from wechat_bridge.simulators.ilink.control_user import bot_of
 from wechat_bridge.simulators.ilink.endpoints import ENDPOINT_NAMES
-from wechat_bridge.simulators.ilink.json_types import Json
 from wechat_bridge.simulators.ilink.polls import Poll
 from wechat_bridge.simulators.ilink.script import ScriptedAnswer
 from wechat_bridge.simulators.ilink.world import World
+from wechat_bridge.simulators.json_types import Json
 
 
 def create_bot(world: World, user_id: str = "", bot_id: str = "", token: str = "") -> Json:

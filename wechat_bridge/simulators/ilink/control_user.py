@@ -8,13 +8,13 @@ from typing import Any, Literal
 
 from pydantic import NonNegativeFloat, NonNegativeInt
 
+from wechat_bridge.simulators.control_errors import ControlError
 from wechat_bridge.simulators.ilink import inbound
 from wechat_bridge.simulators.ilink.bot import Bot, message_id
-from wechat_bridge.simulators.ilink.control_errors import ControlError
-from wechat_bridge.simulators.ilink.json_types import Json
 from wechat_bridge.simulators.ilink.media_store import decrypt, encrypt, media_reference, new_key
 from wechat_bridge.simulators.ilink.send_log import Send
 from wechat_bridge.simulators.ilink.world import World
+from wechat_bridge.simulators.json_types import Json
 
 
 def bot_of(world: World, bot_id: str) -> Bot:

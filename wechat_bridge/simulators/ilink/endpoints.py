@@ -12,7 +12,7 @@ from aiohttp import web
 from wechat_bridge.simulators.ilink import conversation, login, media, sending, updates
 from wechat_bridge.simulators.ilink.call import Answer, Call, error_answer
 from wechat_bridge.simulators.ilink.conformance import APP_HEADERS, api_departures, send_departures
-from wechat_bridge.simulators.ilink.json_types import Json
+from wechat_bridge.simulators.json_types import Json
 
 if TYPE_CHECKING:
     from wechat_bridge.simulators.ilink.world import World

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from wechat_bridge.simulators.ilink.bot import Bot, message_id
 from wechat_bridge.simulators.ilink.identifiers import opaque
-from wechat_bridge.simulators.ilink.json_types import Json
+from wechat_bridge.simulators.json_types import Json
 
 if TYPE_CHECKING:
     from wechat_bridge.simulators.ilink.world import World

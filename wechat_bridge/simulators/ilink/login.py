@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from wechat_bridge.simulators.ilink.call import Answer, Call, error_answer, json_answer
 from wechat_bridge.simulators.ilink.connection import peer_has_left
 from wechat_bridge.simulators.ilink.identifiers import new_user_id, opaque
-from wechat_bridge.simulators.ilink.json_types import Json
-from wechat_bridge.simulators.ilink.wakeup import Wakeup
+from wechat_bridge.simulators.json_types import Json
+from wechat_bridge.simulators.wakeup import Wakeup
 
 if TYPE_CHECKING:
     from wechat_bridge.simulators.ilink.world import World

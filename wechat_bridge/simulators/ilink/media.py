@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from wechat_bridge.simulators.ilink.call import Answer, Call, error_answer, json_answer
-from wechat_bridge.simulators.ilink.json_types import Json
 from wechat_bridge.simulators.ilink.media_store import Announced, decrypt, md5_hex, padded_size
+from wechat_bridge.simulators.json_types import Json
 
 if TYPE_CHECKING:
     from wechat_bridge.simulators.ilink.world import World

@@ -8,8 +8,8 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from wechat_bridge.simulators.ilink.connection import peer_has_left, peer_name
-from wechat_bridge.simulators.ilink.json_types import Json
-from wechat_bridge.simulators.ilink.wakeup import Wakeup
+from wechat_bridge.simulators.json_types import Json
+from wechat_bridge.simulators.wakeup import Wakeup
 
 # Overlaps remembered per bot; they are counted beyond that.
 OVERLAP_LOG_SIZE = 1_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from wechat_bridge.simulators.ilink.json_types import Json
-from wechat_bridge.simulators.ilink.wakeup import Wakeup
+from wechat_bridge.simulators.json_types import Json
+from wechat_bridge.simulators.wakeup import Wakeup
 
 
 @dataclass(slots=True)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from wechat_bridge.simulators.ilink.bot import Bot, ContextToken
 from wechat_bridge.simulators.ilink.call import Answer, Call, error_answer, json_answer
-from wechat_bridge.simulators.ilink.json_types import Json
 from wechat_bridge.simulators.ilink.options import IlinkOptions
 from wechat_bridge.simulators.ilink.send_log import Send, text_of
 from wechat_bridge.simulators.ilink.world import exceeds
+from wechat_bridge.simulators.json_types import Json
 
 if TYPE_CHECKING:
     from wechat_bridge.simulators.ilink.world import World

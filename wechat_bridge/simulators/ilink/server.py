@@ -7,10 +7,11 @@ import asyncio
 from aiohttp import web
 from aiohttp.web_protocol import RequestHandler
 
+from wechat_bridge.simulators.control_api import CONTROL_PREFIX
 from wechat_bridge.simulators.ilink import wire
 from wechat_bridge.simulators.ilink.bot import Batch, Bot
 from wechat_bridge.simulators.ilink.call import Answer, Call
-from wechat_bridge.simulators.ilink.control import CONTROL_PREFIX, answer_control
+from wechat_bridge.simulators.ilink.control import CONTROL
 from wechat_bridge.simulators.ilink.endpoints import Endpoint, find_endpoint, read_call
 from wechat_bridge.simulators.ilink.script import ScriptedAnswer
 from wechat_bridge.simulators.ilink.sending import record_scripted
@@ -54,7 +55,7 @@ class IlinkServer(web.Server):
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         if request.path.startswith(CONTROL_PREFIX):
-            return await answer_control(self._world, request)
+            return await CONTROL.answer(self._world, request)
         endpoint = find_endpoint(request.path)
         if endpoint is None:
             return web.Response(status=404, text="no such endpoint")

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import resource
-import subprocess
-import sys
-import threading
-from types import TracebackType
+from functools import partial
 from typing import Self
 
 from aiohttp import web
@@ -17,17 +14,12 @@ from wechat_bridge.simulators.ilink.control_server import break_connections
 from wechat_bridge.simulators.ilink.options import IlinkOptions
 from wechat_bridge.simulators.ilink.server import IlinkServer
 from wechat_bridge.simulators.ilink.world import World
+from wechat_bridge.simulators.running import HOST, ServerProcess, ServerThread
 
-HOST = "127.0.0.1"
+NAME = "ilink"
 # Thousands of clients may connect in the same moment.
 BACKLOG = 4_096
 OPEN_FILES = 65_536
-# How long a start may take before it counts as failed.
-START_SECONDS = 20.0
-STOP_SECONDS = 10.0
-# How a switch is turned off on the command line.
-NONE = "none"
-LISTENING = "ilink simulator listening on "
 
 
 async def serve(port: int, options: IlinkOptions, stop: asyncio.Event, listening: asyncio.Future[str]) -> None:
@@ -61,7 +53,7 @@ def raise_open_file_limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-class IlinkSimulator:
+class IlinkSimulator(ServerThread):
     """The simulated server in a thread of this process; a context manager.
 
     >>> with IlinkSimulator(IlinkOptions(hold_seconds=0.5)) as simulator:
@@ -69,114 +61,33 @@ class IlinkSimulator:
     """
 
     def __init__(self, options: IlinkOptions | None = None, port: int = 0) -> None:
-        self._options = options or IlinkOptions()
-        self._port = port
-        self._thread = threading.Thread(target=self._run, name="ilink-simulator", daemon=True)
-        self._ready = threading.Event()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._stop: asyncio.Event | None = None
-        self._error: OSError | None = None
-        self.base_url = ""
+        super().__init__(NAME, partial(serve, port, options or IlinkOptions()))
 
     def start(self) -> Self:
-        """Start to listen; returns once it does.
-
-        Raises:
-            OSError: the port is taken.
-            TimeoutError: the server did not listen in time.
-        """
-        self._thread.start()
-        if not self._ready.wait(START_SECONDS):
-            raise TimeoutError(f"the iLink simulator did not listen within {START_SECONDS:.0f} s")
-        if self._error:
-            raise self._error
+        """Start to listen; see `ServerThread`."""
+        super().start()
         self.control = IlinkControl(self.base_url)
         return self
 
     def stop(self) -> None:
         """Close every connection and end the thread."""
-        if self._loop and self._stop and self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(STOP_SECONDS)
+        super().stop()
         self.control.close()
 
-    def __enter__(self) -> Self:
-        return self.start()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.stop()
-
-    def _run(self) -> None:
-        try:
-            asyncio.run(self._main())
-        except OSError as error:
-            self._error = error
-        finally:
-            self._ready.set()
-
-    async def _main(self) -> None:
-        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        listening: asyncio.Future[str] = self._loop.create_future()
-        listening.add_done_callback(self._note_listening)
-        await serve(self._port, self._options, self._stop, listening)
-
-    def _note_listening(self, listening: asyncio.Future[str]) -> None:
-        if not listening.cancelled():
-            self.base_url = listening.result()
-            self._ready.set()
-
-
-class IlinkSimulatorProcess:
+class IlinkSimulatorProcess(ServerProcess):
     """The simulated server as a process of its own, for benchmarks; used like `IlinkSimulator`."""
 
     def __init__(self, options: IlinkOptions | None = None, port: int = 0) -> None:
-        changes = (options or IlinkOptions()).model_dump(exclude_defaults=True)
-        switches = [f"--{name.replace('_', '-')}={NONE if value is None else value}" for name, value in changes.items()]
-        self._command = [sys.executable, "-m", "wechat_bridge.simulators", "ilink", f"--port={port}", *switches]
-        self.base_url = ""
+        super().__init__(NAME, options or IlinkOptions(), port)
 
     def start(self) -> Self:
-        """Start the process; returns once it listens.
-
-        Raises:
-            RuntimeError: the process ended or said something else first; its own message is on stderr.
-        """
-        self._process = subprocess.Popen(self._command, stdout=subprocess.PIPE, text=True)
-        line = self._process.stdout.readline() if self._process.stdout else ""
-        if not line.startswith(LISTENING):
-            self._end()
-            raise RuntimeError(f"the iLink simulator did not start (it printed {line!r}); see its message above")
-        self.base_url = line.removeprefix(LISTENING).strip()
+        """Start the process; see `ServerProcess`."""
+        super().start()
         self.control = IlinkControl(self.base_url)
         return self
-
-    @property
-    def pid(self) -> int:
-        """The process id."""
-        return self._process.pid
 
     def stop(self) -> int:
         """End the process with SIGTERM; returns its exit status."""
         self.control.close()
-        return self._end()
-
-    def __enter__(self) -> Self:
-        return self.start()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.stop()
-
-    def _end(self) -> int:
-        self._process.terminate()
-        try:
-            return self._process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            return self._process.wait()
-        finally:
-            if self._process.stdout:
-                self._process.stdout.close()
+        return super().stop()

@@ -14,7 +14,7 @@ from wechat_bridge.simulators.ilink.options import IlinkOptions
 from wechat_bridge.simulators.ilink.polls import OpenPolls
 from wechat_bridge.simulators.ilink.script import Script
 from wechat_bridge.simulators.ilink.send_log import SendLog
-from wechat_bridge.simulators.ilink.wakeup import Wakeup
+from wechat_bridge.simulators.wakeup import Wakeup
 
 
 class World:

@@ -8,7 +8,7 @@ operator. What people really see (`deliveries`) is kept apart from what was acce
 
 from __future__ import annotations
 
-from wechat_bridge.simulators.wecom.client import WecomControl, WecomControlError
+from wechat_bridge.simulators.wecom.client import WecomControl
 from wechat_bridge.simulators.wecom.credentials import AppCredentials
 from wechat_bridge.simulators.wecom.options import WecomOptions
 from wechat_bridge.simulators.wecom.simulator import WecomSimulator, WecomSimulatorProcess
@@ -16,7 +16,6 @@ from wechat_bridge.simulators.wecom.simulator import WecomSimulator, WecomSimula
 __all__ = [
     "AppCredentials",
     "WecomControl",
-    "WecomControlError",
     "WecomOptions",
     "WecomSimulator",
     "WecomSimulatorProcess",

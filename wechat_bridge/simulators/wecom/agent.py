@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wechat_bridge.simulators.ilink.json_types import Json
+from wechat_bridge.simulators.json_types import Json
 from wechat_bridge.simulators.wecom.call import Call
 from wechat_bridge.simulators.wecom.codes import ApiError
 

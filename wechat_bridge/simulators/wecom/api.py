@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from wechat_bridge.simulators.ilink.json_types import Json
+from wechat_bridge.simulators.json_types import Json
 from wechat_bridge.simulators.wecom import agent, kf, media, messages, tokens
 from wechat_bridge.simulators.wecom.call import Answer, Call
 from wechat_bridge.simulators.wecom.codes import ApiError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from wechat_bridge.simulators.ilink.control_errors import ControlError
+from wechat_bridge.simulators.control_errors import ControlError
 from wechat_bridge.simulators.wecom.app import App
 from wechat_bridge.simulators.wecom.sender import CallbackSender
 from wechat_bridge.simulators.wecom.world import World

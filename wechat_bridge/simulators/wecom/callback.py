@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from wechat_bridge.simulators.ilink.json_types import Json
+from wechat_bridge.simulators.json_types import Json
 
 Envelope = Literal["plain", "dtd", "oversized", "not_xml", "no_encrypt", "two_encrypts", "empty"]
 _numbers = count(1)

@@ -5,19 +5,16 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from wechat_bridge.simulators.ilink.json_types import Json
-from wechat_bridge.simulators.wecom.client_base import WecomControlError
+from wechat_bridge.simulators.json_types import Json
 from wechat_bridge.simulators.wecom.client_kf import KfControl
 from wechat_bridge.simulators.wecom.credentials import AppCredentials
-
-__all__ = ["WecomControl", "WecomControlError"]
 
 
 class WecomControl(KfControl):
     """Speaks to one running simulator; see the commands of the server for what the rows hold.
 
     Message ids are strings. Methods that wait return what there is when their time is up. Each raises
-    `WecomControlError` when the command is refused, and `requests.RequestException` when the server does not answer.
+    `ControlCallError` when the command is refused, and `requests.RequestException` when the server does not answer.
     """
 
     # A member

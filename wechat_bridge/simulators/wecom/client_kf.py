@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from wechat_bridge.simulators.ilink.json_types import Json
-from wechat_bridge.simulators.wecom.client_base import ControlConnection
+from wechat_bridge.simulators.control_client import ControlConnection
+from wechat_bridge.simulators.json_types import Json
 
 
 class KfControl(ControlConnection):

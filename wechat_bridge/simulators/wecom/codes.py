@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 
-from wechat_bridge.simulators.ilink.json_types import Json
+from wechat_bridge.simulators.json_types import Json
 
 MESSAGES = {
     0: "ok",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wechat_bridge.simulators.ilink.json_types import Json
+from wechat_bridge.simulators.json_types import Json
 from wechat_bridge.simulators.wecom.codes import ApiError
 
 MOST_TEXT_BYTES = 2_048

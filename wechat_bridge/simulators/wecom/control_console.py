@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from wechat_bridge.simulators.ilink.control_errors import ControlError
-from wechat_bridge.simulators.ilink.json_types import Json
+from wechat_bridge.simulators.control_errors import ControlError
+from wechat_bridge.simulators.json_types import Json
 from wechat_bridge.simulators.wecom.app import App
 from wechat_bridge.simulators.wecom.backstage import Backstage
 from wechat_bridge.simulators.wecom.identifiers import new_corp_id, new_encoding_aes_key, random_text

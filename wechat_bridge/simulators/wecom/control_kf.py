@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from wechat_bridge.simulators.ilink.control_errors import ControlError
-from wechat_bridge.simulators.ilink.json_types import Json
+from wechat_bridge.simulators.control_errors import ControlError
+from wechat_bridge.simulators.json_types import Json
 from wechat_bridge.simulators.wecom.backstage import Backstage
 from wechat_bridge.simulators.wecom.callback import Callback, Knobs
 from wechat_bridge.simulators.wecom.identifiers import random_text

@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import NonNegativeFloat, NonNegativeInt
 
-from wechat_bridge.simulators.ilink.control_errors import ControlError
-from wechat_bridge.simulators.ilink.json_types import Json
+from wechat_bridge.simulators.control_errors import ControlError
+from wechat_bridge.simulators.json_types import Json
 from wechat_bridge.simulators.wecom.api import ENDPOINTS, PREFIX
 from wechat_bridge.simulators.wecom.backstage import Backstage
 from wechat_bridge.simulators.wecom.script import ScriptedAnswer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from wechat_bridge.simulators.ilink.json_types import Json
+from wechat_bridge.simulators.json_types import Json
 from wechat_bridge.simulators.wecom.app import App
 from wechat_bridge.simulators.wecom.media_store import Media
 from wechat_bridge.simulators.wecom.world import World

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from wechat_bridge.simulators.ilink.json_types import Json
+from wechat_bridge.simulators.json_types import Json
 from wechat_bridge.simulators.wecom.call import Call
 from wechat_bridge.simulators.wecom.codes import ApiError
 from wechat_bridge.simulators.wecom.content import seen_content, seen_menu

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import quote
 
-from wechat_bridge.simulators.ilink.json_types import Json
+from wechat_bridge.simulators.json_types import Json
 from wechat_bridge.simulators.wecom.call import Answer, Call
 from wechat_bridge.simulators.wecom.codes import ApiError
 from wechat_bridge.simulators.wecom.limits import MINUTE_SECONDS

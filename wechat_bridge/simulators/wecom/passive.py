@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 from xml.etree import ElementTree
 
-from wechat_bridge.simulators.ilink.json_types import Json
+from wechat_bridge.simulators.json_types import Json
 from wechat_bridge.simulators.wecom.app import App
 from wechat_bridge.simulators.wecom.content import MOST_ARTICLES
 from wechat_bridge.simulators.wecom.crypto import CallbackCryptoError

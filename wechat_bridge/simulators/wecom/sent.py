@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from wechat_bridge.simulators.ilink.json_types import Json
+from wechat_bridge.simulators.json_types import Json
 from wechat_bridge.simulators.wecom.codes import ApiError
 from wechat_bridge.simulators.wecom.identifiers import random_text
 

@@ -8,13 +8,13 @@ from functools import partial
 
 from aiohttp import BodyPartReader, web
 
-from wechat_bridge.simulators.ilink.control import CONTROL_PREFIX
-from wechat_bridge.simulators.ilink.json_types import Json
+from wechat_bridge.simulators.control_api import CONTROL_PREFIX
+from wechat_bridge.simulators.json_types import Json
 from wechat_bridge.simulators.wecom import api
 from wechat_bridge.simulators.wecom.backstage import Backstage
 from wechat_bridge.simulators.wecom.call import Answer, Call, UploadedFile
 from wechat_bridge.simulators.wecom.codes import MESSAGES, ApiError, refusal
-from wechat_bridge.simulators.wecom.control import answer_control
+from wechat_bridge.simulators.wecom.control import CONTROL
 from wechat_bridge.simulators.wecom.control_kf import ring
 from wechat_bridge.simulators.wecom.script import ScriptedAnswer
 from wechat_bridge.simulators.wecom.world import World
@@ -36,7 +36,7 @@ class WecomServer:
     def application(self) -> web.Application:
         """The aiohttp application."""
         app = web.Application(client_max_size=MOST_REQUEST_BYTES)
-        app.router.add_route("*", CONTROL_PREFIX + "{name}", partial(answer_control, self._stage))
+        app.router.add_route("*", CONTROL_PREFIX + "{name}", partial(CONTROL.answer, self._stage))
         app.router.add_get("/pic/{media_id}", self._picture)
         for name, endpoint in api.ENDPOINTS.items():
             app.router.add_route("*", api.PREFIX + name, partial(self._serve, endpoint))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from wechat_bridge.simulators.ilink.json_types import Json
+from wechat_bridge.simulators.json_types import Json
 from wechat_bridge.simulators.wecom.app import App
 from wechat_bridge.simulators.wecom.call import Call
 from wechat_bridge.simulators.wecom.codes import ApiError

@@ -6,7 +6,7 @@ import time
 
 import aiohttp
 
-from wechat_bridge.simulators.ilink.json_types import Json
+from wechat_bridge.simulators.json_types import Json
 from wechat_bridge.simulators.wecom.app import App
 from wechat_bridge.simulators.wecom.envelope import new_freshness, signed_query
 from wechat_bridge.simulators.wecom.identifiers import random_text

@@ -6,8 +6,8 @@ import time
 from collections import Counter
 from typing import Any
 
-from wechat_bridge.simulators.ilink.json_types import Json
-from wechat_bridge.simulators.ilink.wakeup import Wakeup
+from wechat_bridge.simulators.json_types import Json
+from wechat_bridge.simulators.wakeup import Wakeup
 from wechat_bridge.simulators.wecom.app import App
 from wechat_bridge.simulators.wecom.callback import Callback
 from wechat_bridge.simulators.wecom.identifiers import FIRST_AGENT_ID, FIRST_MESSAGE_ID, numbers

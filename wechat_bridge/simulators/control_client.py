@@ -1,4 +1,4 @@
-"""Calling the control API."""
+"""Calling the control API of a simulated server."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Any, Self
 
 import requests
 
-from wechat_bridge.simulators.ilink.json_types import Json
+from wechat_bridge.simulators.json_types import Json
 
 # Added to the time a command may wait, for the way there and back.
 ANSWER_SECONDS = 10.0
 
 
-class WecomControlError(Exception):
+class ControlCallError(Exception):
     """A control command was refused or cannot be answered; the message is the server's."""
 
 
@@ -49,7 +49,7 @@ class ControlConnection:
         """Run a command.
 
         Raises:
-            WecomControlError: it is refused.
+            ControlCallError: it is refused.
             requests.RequestException: the server does not answer.
         """
         if wait_seconds is not None:
@@ -58,4 +58,4 @@ class ControlConnection:
         response = self._session.post(url, json=parameters, timeout=timeout_seconds)
         if response.status_code == requests.codes.ok:
             return response.json()
-        raise WecomControlError(f"{command}: {response.text}")
+        raise ControlCallError(f"{command}: {response.text}")
