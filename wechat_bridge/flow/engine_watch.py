@@ -11,7 +11,7 @@ from wechat_bridge.flow.admission import is_worth_waiting, limits, ring_waiting
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.failure import give_up
 from wechat_bridge.flow.ring import ring_turn
-from wechat_bridge.model.turn import Turn, TurnState
+from wechat_bridge.model.turn import Lane, Turn, TurnState
 from wechat_bridge.observe import alerts
 from wechat_bridge.observe.logging import logger
 from wechat_bridge.store.engine_gates import GateState
@@ -58,7 +58,7 @@ class EngineWatch:
 def spared(bridge: Bridge, turns: Sequence[Turn], shut: Collection[str]) -> list[Turn]:
     """Return the turns that are worth a ring. Those whose engine can take nobody wait in its line, and are passed over
     for as long as rings are ever apart; one to which WeChat takes no answer any more is given up."""
-    queued = [turn for turn in turns if turn.state is TurnState.QUEUED] if shut else []
+    queued = [turn for turn in turns if turn.state is TurnState.QUEUED and turn.lane is Lane.TALK] if shut else []
     engines = bridge.channels.engines_of({turn.share_id for turn in queued}) if queued else {}
     held: dict[str, list[Turn]] = defaultdict(list)
     for turn in queued:
@@ -71,12 +71,16 @@ def spared(bridge: Bridge, turns: Sequence[Turn], shut: Collection[str]) -> list
 
 
 def _hold(bridge: Bridge, engine: str, turns: Sequence[Turn]) -> None:
-    young = [turn.id for turn in turns if is_worth_waiting(bridge, turn)]
+    young, late = list[str](), list[Turn]()
+    for turn in turns:
+        if is_worth_waiting(bridge, turn):
+            young.append(turn.id)
+        else:
+            late.append(turn)
     bridge.gates.line_up(engine, young)
     bridge.turns.keep_quiet(young, bridge.clock.after(bridge.settings.sweep.ring_most_seconds))
-    for turn in turns:
-        if turn.id not in young:
-            _too_late(bridge, engine, turn)
+    for turn in late:
+        _too_late(bridge, engine, turn)
 
 
 def _too_late(bridge: Bridge, engine: str, turn: Turn) -> None:
