@@ -28,7 +28,7 @@ def _held(act: Callable[[BigLedger, str], object]) -> Case:
 
 
 HOT: dict[str, Case] = {
-    "turns.held": _held(lambda big, name: big.turns.held([name])),
+    "turns.held": _held(lambda big, name: big.turns.held(name)),
     "turns.held_channels": _held(lambda big, name: big.turns.held_channels()),
     "holds.all": _held(lambda big, name: big.holds.all()),
     "holds.begin": _held(lambda big, name: big.holds.begin(name, _hold(big), big.now)),

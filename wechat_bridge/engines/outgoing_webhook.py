@@ -9,16 +9,14 @@ again then.
 from __future__ import annotations
 
 import json
-import time
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from urllib.parse import parse_qsl, urlsplit
 
 from wechat_bridge.engines.deadline import Deadline
 from wechat_bridge.engines.failures import Failures, retry_after
-from wechat_bridge.engines.http import EngineHttp, EngineServer, Reply, header_value, json_body
+from wechat_bridge.engines.http import EngineHttp, Reply, json_body
 from wechat_bridge.engines.text import MOST_CHARACTERS
-from wechat_bridge.engines.webhook import SIGNATURE, TIMESTAMP, signature
+from wechat_bridge.engines.webhook import server_of, signed_headers
 from wechat_bridge.errors import EngineRefused
 
 DEADLINE_SECONDS = 10.0
@@ -59,23 +57,13 @@ class OutgoingWebhook:
 
     def check(self, url: str, secret: str, draft: Draft) -> Verdict:
         """Return what the URL says. Raises EngineUnavailable for everything that is no well-formed answer."""
-        body = json_body({name: getattr(draft, name) for name in ("turn_id", "share_id", "chat_id", "user_id", "text")})
-        in_address = (value for _, value in parse_qsl(urlsplit(url).query))
-        server = EngineServer(f"outgoing check of {draft.share_id}", url, self._http, (secret, *in_address))
-        with server.post("", body, _headers(draft.turn_id, secret, body), Deadline(DEADLINE_SECONDS)) as reply:
+        body = json_body(asdict(draft))
+        server = server_of(f"outgoing check of {draft.share_id}", url, secret, self._http)
+        with server.post("", body, signed_headers(draft.turn_id, secret, body), Deadline(DEADLINE_SECONDS)) as reply:
             if reply.status != 200:
                 wait = retry_after(reply.headers.get("Retry-After"))
                 raise server.failures.unavailable(f"answered with status {reply.status}, not 200", wait)
             return _verdict(_read(reply, server.failures), server.failures)
-
-
-def _headers(turn_id: str, secret: str, body: bytes) -> dict[str, str]:
-    timestamp = str(int(time.time()))
-    return {
-        "Idempotency-Key": header_value(turn_id),
-        TIMESTAMP: timestamp,
-        SIGNATURE: signature(secret, timestamp, body),
-    }
 
 
 def _read(reply: Reply, failures: Failures) -> bytes:

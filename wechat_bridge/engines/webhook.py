@@ -25,14 +25,13 @@ class WebhookEngine:
         self.name = name
         self._settings = settings
         self._secret = settings.secret.get_secret_value()
-        in_address = (value for _, value in parse_qsl(urlsplit(settings.url).query))
-        self._server = EngineServer(name, settings.url, http, (self._secret, *in_address))
+        self._server = server_of(name, settings.url, self._secret, http)
 
     def answer(self, question: Question) -> Answer:
         """Return the answer. Raises EngineUnavailable and EngineRefused."""
         body = json_body(turn_json(question, self._settings.most_media_bytes))
         deadline = Deadline(question.deadline_seconds)
-        with self._server.post("", body, self._headers(question, body), deadline) as reply:
+        with self._server.post("", body, signed_headers(question.turn_id, self._secret, body), deadline) as reply:
             if reply.status == NOTHING_TO_SAY:
                 return answer_of(None, self._server.failures)
             if reply.status != 200:
@@ -43,13 +42,21 @@ class WebhookEngine:
         """Whether a medium is too large to go along as data."""
         return media.size > self._settings.most_media_bytes
 
-    def _headers(self, question: Question, body: bytes) -> dict[str, str]:
-        timestamp = str(int(time.time()))
-        return {
-            "Idempotency-Key": header_value(question.turn_id),
-            TIMESTAMP: timestamp,
-            SIGNATURE: signature(self._secret, timestamp, body),
-        }
+
+def server_of(name: str, url: str, secret: str, http: EngineHttp) -> EngineServer:
+    """Return the server behind a URL of one's own; the values in its query are as secret as ``secret``."""
+    in_address = (value for _, value in parse_qsl(urlsplit(url).query))
+    return EngineServer(name, url, http, (secret, *in_address))
+
+
+def signed_headers(turn_id: str, secret: str, body: bytes) -> dict[str, str]:
+    """Return the headers of a signed request about a turn."""
+    timestamp = str(int(time.time()))
+    return {
+        "Idempotency-Key": header_value(turn_id),
+        TIMESTAMP: timestamp,
+        SIGNATURE: signature(secret, timestamp, body),
+    }
 
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:

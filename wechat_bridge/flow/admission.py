@@ -58,18 +58,17 @@ class Entry:
         self.leave(Verdict.ANSWERED)
         return answer, elapsed
 
-    def leave(self, verdict: Verdict = Verdict.NOTHING) -> None:
+    def leave(
+        self, verdict: Verdict = Verdict.NOTHING, error: EngineUnavailable | None = None, *, may_wait: bool = False
+    ) -> Left | None:
         """Give the place back, if it is still held, and ring who is next. Raises nothing."""
         place, self._place = self._place, None
-        if place is not None:
-            _leave(self._bridge, place, verdict)
+        return _leave(self._bridge, place, verdict, error, may_wait=may_wait) if place is not None else None
 
     def _failed(self, turn: Turn, error: EngineUnavailable) -> None:
-        place, self._place = self._place, None
-        if place is not None:
-            may_wait = is_worth_waiting(self._bridge, turn)
-            left = _leave(self._bridge, place, Verdict.FAILED, error, may_wait=may_wait)
-            self.is_given_back = may_wait and left is not None and left.is_open and not left.is_guilty
+        may_wait = is_worth_waiting(self._bridge, turn)
+        left = self.leave(Verdict.FAILED, error, may_wait=may_wait)
+        self.is_given_back = may_wait and left is not None and left.is_open and not left.is_guilty
 
 
 def enter(bridge: Bridge, turn_id: str, lease_seconds: float) -> Entry | None:

@@ -103,7 +103,7 @@ def _send_apology(bridge: Bridge, turn: Turn, channel: Channel, conversation: Co
     check_held(bridge, channel, turn.id)
     if platform.is_answering and not bridge.conversations.take_send(turn.chat_id, conversation.context_token):
         return
-    if platform.per_minute:
+    if platform.is_paced_per_person:
         wait_for_slot(bridge, channel, turn.user_id)
     token = conversation.context_token if conversation.context_epoch == channel.epoch else ""
     client_id = keys.client_id(turn.id, -1)

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from wechat_bridge.errors import AppHeld
 from wechat_bridge.flow.context import Bridge
-from wechat_bridge.flow.park import release
+from wechat_bridge.flow.park import release, release_all
 from wechat_bridge.flow.seldom import Seldom
 from wechat_bridge.model.channel import Channel
 from wechat_bridge.model.hold import Hold, StillHeld, cause_of
@@ -65,7 +65,7 @@ def check_held(bridge: Bridge, channel: Channel, turn_id: str) -> None:
 
 def end_hold(bridge: Bridge, channel: Channel) -> None:
     """WeCom has taken a call of a held channel: the sweep releases what was parked."""
-    if channel.hold is not None and channel.hold.lasts and bridge.holds.end(channel.id):
+    if channel.is_held and bridge.holds.end(channel.id):
         log.warning("alert_cleared", cause=ALERT, subject=channel.id)
 
 
@@ -97,7 +97,7 @@ def _look_after(bridge: Bridge, share_id: str, hold: Hold, now: datetime) -> Non
         _tell(share_id, hold)
     if hold.probe_at is None or hold.probe_at > now:
         return
-    oldest = bridge.turns.held([share_id])[:1]
+    oldest = bridge.turns.held(share_id)[:1]
     for _, turn_id in oldest:  # where nothing waits, the next reply probes
         turn = bridge.turns.get(turn_id)
         if turn is not None and _take_probe(bridge, share_id, hold, turn_id):
@@ -115,11 +115,8 @@ def _take_probe(bridge: Bridge, share_id: str, hold: Hold, turn_id: str) -> bool
 
 def _release(bridge: Bridge, share_id: str, most: int) -> int:
     """Release what is parked, oldest first; return how many. When nothing is left, the hold is forgotten."""
-    waiting = bridge.turns.held([share_id])
-    for _, turn_id in waiting[: max(0, most)]:
-        turn = bridge.turns.get(turn_id)
-        if turn is not None:
-            release(bridge, turn, releases=0)
+    waiting = bridge.turns.held(share_id)
+    release_all(bridge, [turn_id for _, turn_id in waiting[: max(0, most)]])
     if not waiting:
         bridge.holds.forget(share_id)
     return min(len(waiting), max(0, most))

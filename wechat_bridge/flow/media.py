@@ -38,13 +38,16 @@ TRIES = 3
 PAUSE_SECONDS = 0.3
 
 
-def with_media(bridge: Bridge, turn: Turn, rows: list[InboxRow]) -> tuple[list[InboxRow], tuple[Attachment, ...]]:
+def with_media(
+    bridge: Bridge, turn: Turn, rows: list[InboxRow], channel: Channel | None
+) -> tuple[list[InboxRow], tuple[Attachment, ...]]:
     """Return the rows with what became of their media, and the media that can be read.
 
+    ``channel`` is the turn's as its worker has read it; one that could not be read is read again if it is needed.
     Takes at most ``media.fetch_seconds`` in all. Raises LedgerUnavailable, and PlatformUnavailable when this process
     stops while it fetches.
     """
-    fetching = Fetching(bridge, turn)
+    fetching = Fetching(bridge, turn, channel)
     fetched = [fetching.row(row) for row in rows]
     return fetched, tuple(fetching.found)
 
@@ -52,10 +55,11 @@ def with_media(bridge: Bridge, turn: Turn, rows: list[InboxRow]) -> tuple[list[I
 class Fetching:
     """The fetching of one turn."""
 
-    def __init__(self, bridge: Bridge, turn: Turn) -> None:
+    def __init__(self, bridge: Bridge, turn: Turn, channel: Channel | None) -> None:
         self.found: list[Attachment] = []
         self._bridge = bridge
         self._turn = turn
+        self._known_channel = channel
         self._deadline = time.monotonic() + bridge.settings.media.fetch_seconds
         self._seen = 0
 
@@ -164,7 +168,7 @@ class Fetching:
 
     @cached_property
     def _channel(self) -> Channel | None:
-        return self._bridge.channels.get(self._turn.share_id)
+        return self._known_channel or self._bridge.channels.get(self._turn.share_id)
 
     def _spoken(self, media: Media) -> str:
         """Return what is said in a voice, where something installed can tell; it is asked once."""

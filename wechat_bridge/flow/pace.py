@@ -28,7 +28,8 @@ class NotYet(Exception):
 def wait_for_slot(bridge: Bridge, channel: Channel, user_id: str) -> Slot:
     """Wait until one more message may go to a person; return the slot. Raises NotYet when that takes long."""
     platform = platform_of(channel)
-    slot = _of_person(bridge, channel, platform, user_id) if platform.per_minute else _of_account(bridge, channel)
+    is_per_person = platform.is_paced_per_person
+    slot = _of_person(bridge, channel, platform, user_id) if is_per_person else _of_account(bridge, channel)
     if slot.wait_seconds > SHORT_WAIT_SECONDS:
         raise NotYet(slot.wait_seconds)
     time.sleep(slot.wait_seconds)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from wechat_bridge.errors import SessionExpired
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.ring import ring_turn
@@ -25,7 +27,7 @@ def release_parked(bridge: Bridge, turn: Turn) -> None:
         return
     if turn.park_reason in HELD_REASONS:
         channel = bridge.channels.get(turn.share_id)
-        if channel is not None and (channel.hold is None or not channel.hold.lasts):
+        if channel is not None and not channel.is_held:
             release(bridge, turn, releases=0)
         return
     conversation = bridge.conversations.get(turn.chat_id)
@@ -35,7 +37,12 @@ def release_parked(bridge: Bridge, turn: Turn) -> None:
 
 def release_after_login(bridge: Bridge, share_id: str) -> None:
     """A login happened: every reply of the channel that waited for it tries again."""
-    for turn_id in bridge.turns.parked(share_id, SessionExpired.reason):
+    release_all(bridge, bridge.turns.parked(share_id, SessionExpired.reason))
+
+
+def release_all(bridge: Bridge, turn_ids: Sequence[str]) -> None:
+    """Let parked turns try again, whatever they waited for; it counts as no release."""
+    for turn_id in turn_ids:
         turn = bridge.turns.get(turn_id)
         if turn is not None:
             release(bridge, turn, releases=0)

@@ -5,23 +5,20 @@ Messages that find no turn open are merged under every mode.
 
 from __future__ import annotations
 
-from wechat_bridge.flow.close import close_turn
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.overflow import most_read
+from wechat_bridge.flow.stop import RACES, end_turn
 from wechat_bridge.model.channel import QueueMode
 from wechat_bridge.model.command import command_of
 from wechat_bridge.model.conversation import Conversation
 from wechat_bridge.model.message import InboxRow, in_order
-from wechat_bridge.model.turn import TERMINAL, Turn, TurnState
+from wechat_bridge.model.turn import TERMINAL, Turn
 from wechat_bridge.observe.logging import logger
 
 log = logger(__name__)
 
 SUPERSEDED = "superseded"
 """Why a turn or a message was skipped: its person wrote something newer, under the mode interrupt."""
-
-RACES = 5
-"""A turn moves on while it is being superseded; each move is one more try."""
 
 
 def next_rows(
@@ -65,7 +62,8 @@ def _newest(bridge: Bridge, conversation: Conversation, rows: list[InboxRow]) ->
         if not behind or behind[-1].id not in admitted:
             return rows  # nothing newer, or so new that another flush decides about it
         left = _supersede_rows(bridge, behind)
-        if _supersede_turn(bridge, turn):
+        if end_turn(bridge, turn, SUPERSEDED):
+            log.info("turn_superseded", turn_id=turn.id, trace_id=turn.trace_id)
             return left
     return rows
 
@@ -82,13 +80,3 @@ def _supersede_rows(bridge: Bridge, rows: list[InboxRow]) -> list[InboxRow]:
         bridge.inbox.skip(older, SUPERSEDED)
         log.info("messages_superseded", chat_id=rows[-1].chat_id, messages=len(older))
     return rows[-1:]
-
-
-def _supersede_turn(bridge: Bridge, turn: Turn) -> bool:
-    """End an open turn, whoever works on it; False when it has moved on since it was read."""
-    if not bridge.turns.stop(turn, bridge.clock.now(), SUPERSEDED):
-        return False
-    turn.state, turn.error = TurnState.SKIPPED, SUPERSEDED
-    log.info("turn_superseded", turn_id=turn.id, trace_id=turn.trace_id)
-    close_turn(bridge, turn)
-    return True

@@ -59,9 +59,10 @@ def _generate(bridge: Bridge, turn: Turn, entry: Entry) -> Outcome:
 
 
 def _answer(bridge: Bridge, turn: Turn, rows: list[InboxRow], entry: Entry) -> tuple[Answer, EngineCall]:
+    turn.platform = platform_of(entry.channel) if entry.channel else None
     if turn.lane is Lane.COMMAND:
         return Answer(run_command(bridge, turn, rows)), EngineCall(engine="command")
-    fetched, media = with_media(bridge, turn, rows)
+    fetched, media = with_media(bridge, turn, rows, entry.channel)
     turn.question = question_text(with_quotes(bridge, fetched))
     return _ask(bridge, turn, turn.question, media, entry)
 
@@ -72,7 +73,6 @@ def _ask(
     channel = entry.channel or bridge.channels.get(turn.share_id)
     engine = _engine(bridge, turn, channel)
     turn.outgoing = channel.outgoing if channel else None
-    turn.platform = platform_of(channel) if channel else None
     deadline = bridge.settings.reply.engine_deadline_seconds
     plain = Question(turn.id, turn.share_id, turn.chat_id, turn.user_id, text, deadline, media)
     asked = with_memory(bridge, engine, plain)

@@ -229,7 +229,7 @@ def note_refusal(bridge: Bridge, channel: Channel, error: RefusedError | Platfor
         seconds = max(ladder.quota_seconds(channel.send_refusals), error.retry_after_seconds or 0.0)
         bridge.holds.pause(channel.id, channel.send_refusals, bridge.clock.after(seconds))
         raise NotYet(seconds) from error
-    elif isinstance(error, PlatformBusy) and platform_of(channel).per_minute:
+    elif isinstance(error, PlatformBusy) and platform_of(channel).is_paced_per_person:
         raise NotYet(random.uniform(1.0, 2.0) * SHORT_WAIT_SECONDS) from error  # and not all again at the same moment
     elif isinstance(error, PlatformBusy):
         until = bridge.clock.after(error.retry_after_seconds or SHORT_WAIT_SECONDS)

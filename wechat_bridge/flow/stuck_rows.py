@@ -43,5 +43,5 @@ class StuckRows:
             rows = bridge.inbox.pending(chat_id)
             log.warning("stuck_messages_made_due", chat_id=chat_id, count=len(rows))
             make_due(bridge, rows)
-        seen = {chat_id: None for chat_id in self._to_see if chat_id not in chats}
-        self._to_see = seen | dict.fromkeys(sorted(busy))
+        left = {chat_id: None for chat_id in self._to_see if chat_id not in chats}
+        self._to_see = left | dict.fromkeys(sorted(busy))

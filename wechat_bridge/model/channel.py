@@ -125,6 +125,11 @@ class Channel(BaseModel):
         return self.sealed_account is not None and self.status_reason is not StatusReason.LOGIN_NEEDED
 
     @property
+    def is_held(self) -> bool:
+        """Whether nothing may go out until somebody changes the app's configuration."""
+        return self.hold is not None and self.hold.lasts
+
+    @property
     def is_pollable(self) -> bool:
         """Whether a link may be served now: enabled, logged in, and online or waiting for a probe."""
         healthy = self.status is ChannelStatus.ONLINE

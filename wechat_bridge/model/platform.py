@@ -35,6 +35,11 @@ class Platform:
     shown: frozenset[ItemKind] = _SHOWN
     is_markdown: bool = False
 
+    @property
+    def is_paced_per_person(self) -> bool:
+        """Whether each person's messages are counted, instead of the account as a whole being paced."""
+        return self.per_minute > 0
+
 
 ILINK = Platform(is_answering=True)
 """The voice of a bot is accepted and never shown (Tencent issue 215)."""

@@ -13,7 +13,15 @@ from pymongo.errors import DuplicateKeyError
 from wechat_bridge.errors import AccountTaken, ChannelExists
 from wechat_bridge.model import keys
 from wechat_bridge.model.channel import POLLED_KINDS, Channel, ChannelStatus, Login, StatusReason
-from wechat_bridge.store.ledger import LONG_AGO, Document, from_document, ledger_call, to_document, update_claim
+from wechat_bridge.store.ledger import (
+    LONG_AGO,
+    Document,
+    from_document,
+    in_parts,
+    ledger_call,
+    to_document,
+    update_claim,
+)
 from wechat_bridge.store.vault import Vault
 
 INDEXES = [
@@ -66,8 +74,8 @@ class ChannelStore:
     @ledger_call
     def engines_of(self, share_ids: Iterable[str]) -> dict[str, str]:
         """Return which engine answers for each of these channels."""
-        found = self.collection.find({"_id": {"$in": list(share_ids)}}, {"engine": 1})
-        return {row["_id"]: row["engine"] for row in found}
+        queries = [{"_id": {"$in": part}} for part in in_parts(share_ids)]
+        return {row["_id"]: row["engine"] for query in queries for row in self.collection.find(query, {"engine": 1})}
 
     @ledger_call
     def take_link(

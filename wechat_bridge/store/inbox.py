@@ -10,7 +10,7 @@ from pymongo.database import Database
 from pymongo.errors import BulkWriteError
 
 from wechat_bridge.model.message import InboxRow, InboxState
-from wechat_bridge.store.ledger import Document, from_document, ledger_call, to_document
+from wechat_bridge.store.ledger import Document, from_document, in_parts, ledger_call, to_document
 
 INDEXES = [
     IndexModel([("chat_id", ASCENDING), ("state", ASCENDING)], name="chat_state"),
@@ -96,18 +96,17 @@ class InboxStore:
     @ledger_call
     def skip(self, row_ids: Sequence[str], reason: str) -> int:
         """Let rows that still wait not be answered, on purpose; return how many there were."""
-        return self.collection.update_many(
-            {"_id": {"$in": list(row_ids)}, "state": InboxState.PENDING.value},
-            {"$set": {"state": InboxState.SKIPPED.value, "reason": reason}} | _now(InboxState.SKIPPED),
-        ).modified_count
+        return self._end(row_ids, InboxState.SKIPPED, reason)
 
     @ledger_call
     def fail(self, row_ids: Sequence[str], reason: str) -> int:
         """Let rows that still wait fail; return how many there were."""
-        return self.collection.update_many(
-            {"_id": {"$in": list(row_ids)}, "state": InboxState.PENDING.value},
-            {"$set": {"state": InboxState.FAILED.value, "reason": reason}} | _now(InboxState.FAILED),
-        ).modified_count
+        return self._end(row_ids, InboxState.FAILED, reason)
+
+    def _end(self, row_ids: Sequence[str], state: InboxState, reason: str) -> int:
+        ended = {"$set": {"state": state.value, "reason": reason}} | _now(state)
+        queries = [{"_id": {"$in": part}, "state": InboxState.PENDING.value} for part in in_parts(row_ids)]
+        return sum(self.collection.update_many(query, ended).modified_count for query in queries)
 
     @ledger_call
     def reopen(self, turn_id: str) -> None:

@@ -41,9 +41,8 @@ class TurnReads:
     @ledger_call
     def chunk_sent_as(self, chat_id: str, message_id: str) -> Chunk | None:
         """Return the chunk that WeChat gave this id, if it was sent in this conversation."""
-        found = self.collection.find_one({"chat_id": chat_id, "chunks.message_id": message_id})
-        chunks = from_document(Turn, self.collection, found).chunks if found else []
-        return next((chunk for chunk in chunks if chunk.message_id == message_id), None)
+        turn = self.sent_as(chat_id, message_id)
+        return next((chunk for chunk in turn.chunks if chunk.message_id == message_id), None) if turn else None
 
     @ledger_call
     def sent_as(self, chat_id: str, message_id: str) -> Turn | None:
@@ -91,20 +90,16 @@ class TurnReads:
         return [row["_id"] for row in self.collection.find(query, {"_id": 1})]
 
     @ledger_call
-    def held(self, share_ids: Iterable[str]) -> list[tuple[datetime, str]]:
-        """Return when the turns of some channels began that are parked because their app is held, and their ids; the
-        oldest first."""
-        parked = {"share_id": {"$in": list(share_ids)}, "state": TurnState.PARKED.value}
-        queries = [parked | {"park_reason": reason} for reason in sorted(HELD_REASONS)]
-        found = [row for query in queries for row in self.collection.find(query, {"times": 1})]
+    def held(self, share_id: str) -> list[tuple[datetime, str]]:
+        """Return when the turns of a channel began that are parked because its app is held, and their ids; the oldest
+        first."""
+        found = [row for query in _held() for row in self.collection.find(query | {"share_id": share_id}, {"times": 1})]
         return sorted((min(row["times"].values()), row["_id"]) for row in found)
 
     @ledger_call
     def held_channels(self) -> set[str]:
         """Return the channels of all turns that are parked because their app is held."""
-        parked = {"state": TurnState.PARKED.value}
-        queries = [parked | {"park_reason": reason} for reason in sorted(HELD_REASONS)]
-        return {row["share_id"] for query in queries for row in self.collection.find(query, {"share_id": 1})}
+        return {row["share_id"] for query in _held() for row in self.collection.find(query, {"share_id": 1})}
 
     @ledger_call
     def count_parked(self) -> dict[str, int]:
@@ -132,3 +127,7 @@ class TurnReads:
         found = {row["_id"]: row for cursor in cursors for row in cursor}
         oldest = sorted(found.values(), key=lambda row: row["ring_at"] or now)[:limit]
         return [from_document(Turn, self.collection, row) for row in oldest]
+
+
+def _held() -> list[Document]:
+    return [{"state": TurnState.PARKED.value, "park_reason": reason} for reason in sorted(HELD_REASONS)]

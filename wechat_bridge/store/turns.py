@@ -13,7 +13,7 @@ from pymongo.errors import DuplicateKeyError
 
 from wechat_bridge.model import keys
 from wechat_bridge.model.turn import Chunk, Turn, TurnState
-from wechat_bridge.store.ledger import Document, insert_ours, ledger_call, to_document, update_claim
+from wechat_bridge.store.ledger import Document, in_parts, insert_ours, ledger_call, to_document, update_claim
 from wechat_bridge.store.turn_reads import TurnReads
 
 INDEXES = [
@@ -240,9 +240,10 @@ class TurnStore(TurnReads):
 
     @ledger_call
     def keep_quiet(self, turn_ids: Sequence[str], until: datetime) -> None:
-        """Let the sweep pass over queued turns until then: whatever they wait for rings for them. One write for all."""
-        query = {"_id": {"$in": list(turn_ids)}, "state": TurnState.QUEUED.value, "open": True}
-        self.collection.update_many(query, {"$set": {"ring_at": until}})
+        """Let the sweep pass over queued turns until then: whatever they wait for rings for them."""
+        queued = {"state": TurnState.QUEUED.value, "open": True}
+        for part in in_parts(turn_ids):
+            self.collection.update_many({"_id": {"$in": part}} | queued, {"$set": {"ring_at": until}})
 
     @ledger_call
     def rang(self, turn: Turn, next_ring_at: datetime) -> None:
