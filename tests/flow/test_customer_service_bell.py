@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.flow.calling import AWAY, broken, callbacks_of
-from tests.flow.customer_fixtures import own, service, simulated_wecom, wecom
+from tests.flow.customer_fixtures import own, service
 from tests.support.customer_world import CustomerWorld
 from tests.support.doorbells import taken
 from tests.support.system import wait_until
@@ -20,7 +20,7 @@ from wechat_bridge.flow.customer_service_bell import ring, ring_due
 from wechat_bridge.model.message import InboxState
 from wechat_bridge.simulators.wecom import WecomControl
 
-__all__ = ["service", "simulated_wecom", "wecom"]
+__all__ = ["service"]
 
 
 @pytest.fixture
@@ -44,6 +44,16 @@ def test_a_doorbell_is_noted_and_rung_and_carries_no_message(quiet: CustomerWorl
         wait_until(lambda: quiet.wired.redis.exists(f"poll:next:{quiet.share_id}"), 5, "somebody rings")
     assert doorbells(quiet) == ["pull_customer_service"]
     assert quiet.rows() == []
+
+
+def test_the_channel_remembers_when_it_was_called_and_when_somebody_wrote(quiet: CustomerWorld) -> None:
+    quiet.say("hello")
+    quiet.pull()
+    assert quiet.channel.last_message_at is not None
+    assert quiet.channel.last_callback_at is None
+    with callbacks_of(quiet.bridge) as callbacks:
+        quiet.ring(callbacks)
+        wait_until(lambda: quiet.channel.last_callback_at, 5, "the doorbell is noted")
 
 
 def test_doorbells_coalesce(quiet: CustomerWorld) -> None:

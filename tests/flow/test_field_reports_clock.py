@@ -10,7 +10,9 @@ from datetime import timedelta
 
 import pytest
 
+from tests.flow.customer_fixtures import service
 from tests.flow.test_heartbeat import Life, dead, eventually
+from tests.support.customer_world import CustomerWorld
 from tests.support.variations import setting, using
 from tests.support.world import World
 from wechat_bridge.flow import poll
@@ -19,6 +21,8 @@ from wechat_bridge.flow.sweep import Sweeper
 from wechat_bridge.model import keys
 from wechat_bridge.store import ledger
 from wechat_bridge.store.clock import LedgerClock, boot_seconds
+
+__all__ = ["service"]
 
 TEN_MINUTES = timedelta(minutes=10)
 Shift = Callable[[float], None]
@@ -123,6 +127,20 @@ def test_a_chain_goes_on_and_its_cursor_moves(world: World) -> None:
     assert world.channel.sync_buf != cursor
 
 
+def test_an_account_of_customer_service_is_read_now_though_nobody_rings(service: CustomerWorld) -> None:
+    service.pull()
+    _written_by_the_old_clock(service)
+    Sweeper().sweep(service.bridge)
+    assert service.is_due
+
+
+def test_an_account_that_is_due_as_late_as_ever_stays_so(service: CustomerWorld) -> None:
+    service.pull()
+    due_at = service.service.due_at
+    Sweeper().sweep(service.bridge)
+    assert service.service.due_at == due_at
+
+
 def test_a_sweeper_notices_that_the_clock_went_back_and_what_waits_keeps_its_order(
     world: World, clock: LedgerClock, server_goes_back: Shift
 ) -> None:
@@ -153,8 +171,9 @@ def _written_by_the_old_clock(world: World) -> None:
         bridge.turns.collection: ("next_attempt_at", "ring_at"),
         bridge.channels.collection: ("next_poll_at", "probe_at", "link_deadline"),
         bridge.inbox.collection: ("received_at",),
+        bridge.services.collection: ("due_at",),
     }
     for collection, names in fields.items():
-        for row in collection.find({"_id": {"$regex": world.share_id}}):
+        for row in collection.find({"$or": [{"_id": {"$regex": world.share_id}}, {"share_id": world.share_id}]}):
             changes = {name: row[name] + TEN_MINUTES for name in names if row.get(name)}
             collection.update_one({"_id": row["_id"]}, {"$set": changes or {"untouched": True}})

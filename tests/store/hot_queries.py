@@ -174,6 +174,9 @@ POLL: dict[str, Case] = {
     "channels.note_callback": lambda big, name: _link(
         big, name, lambda big, name: big.channels.note_callback(name, big.now, is_message=True)
     ),
+    "channels.note_message": lambda big, name: _link(
+        big, name, lambda big, name: big.channels.note_message(name, big.now)
+    ),
     "channels.end_chain": lambda big, name: _link(
         big, name, lambda big, name: big.channels.end_chain(channel(big.now, name))
     ),

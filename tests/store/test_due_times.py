@@ -13,6 +13,7 @@ from wechat_bridge.model.channel import Channel
 from wechat_bridge.model.turn import TurnState
 from wechat_bridge.store.channels import ChannelStore
 from wechat_bridge.store.conversations import ConversationStore
+from wechat_bridge.store.customer_service import CustomerServiceStore
 from wechat_bridge.store.due_times import DueTimes
 from wechat_bridge.store.inbox import InboxStore
 from wechat_bridge.store.ledger import Document
@@ -64,6 +65,19 @@ def test_far_turns_are_due_now_unless_somebody_works_on_them(
     assert due_times.pull_turns(NOW, LATEST) == pulled
     found = [turns.get(each.id) for each in (idle, busy)]
     assert [each and each.ring_at for each in found] == [NOW if pulled else at, FAR]
+
+
+def test_far_accounts_of_customer_service_are_due_now_and_those_of_no_channel_are_not(
+    due_times: DueTimes, database: Database[Document], share_id: str
+) -> None:
+    services = CustomerServiceStore(database)
+    for name, at in (("far", FAR), ("last", LATEST), ("gone", FAR)):
+        services.add(f"{share_id}:{name}", f"{share_id}-{name}", at)
+    services.end(f"{share_id}-gone")
+    assert due_times.pull_services(NOW, LATEST) == 1
+    found = [services.get(f"{share_id}:{name}") for name in ("far", "last", "gone")]
+    assert [each and each.due_at for each in found] == [NOW, LATEST, None]
+    assert due_times.pull_services(NOW, LATEST) == 0
 
 
 def test_rows_that_wait_keep_the_order_of_their_receipt(

@@ -7,6 +7,7 @@ durable: in the ledger, or in Redis while the ledger is away. What neither can k
 from __future__ import annotations
 
 import time
+from datetime import datetime
 from enum import StrEnum
 from functools import partial
 
@@ -120,7 +121,7 @@ class Callbacks:
         message = _judged(known.channel, callback.message)
         row = intake.rows_of(self._bridge, known.channel, [message], SOURCE)[0]
         outcome = self._kept(known, callback, row, arrived + self._keep_seconds)
-        self._note(row)
+        self._note(share_id, row.received_at, is_message=row.state is not InboxState.SKIPPED)
         return outcome
 
     def _rings(self, known: CallbackChannel, fields: Fields) -> bool:
@@ -129,6 +130,7 @@ class Callbacks:
             share_id = heard(self._bridge, known.channel, known.settings, fields)
         if share_id is not None:
             self._later.do(partial(ring, self._bridge, share_id))
+            self._note(share_id, self._bridge.clock.now(), is_message=False)
         return share_id is not None
 
     def _known(self, share_id: str) -> CallbackChannel:
@@ -179,11 +181,9 @@ class Callbacks:
         """Ring after the answer: a Redis that hangs delays none."""
         self._later.do(partial(intake.ring_flush, bridge, chat_id, delay_seconds))
 
-    def _note(self, row: InboxRow) -> None:
-        is_message = row.state is not InboxState.SKIPPED
-        if self._notes.may((row.share_id, is_message)):
-            note = partial(self._bridge.channels.note_callback, row.share_id, row.received_at, is_message=is_message)
-            self._later.do(note)
+    def _note(self, share_id: str, now: datetime, *, is_message: bool) -> None:
+        if self._notes.may((share_id, is_message)):
+            self._later.do(partial(self._bridge.channels.note_callback, share_id, now, is_message=is_message))
 
 
 def count(outcome: Outcome) -> None:

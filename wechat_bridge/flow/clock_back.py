@@ -8,6 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from wechat_bridge.flow.context import Bridge
+from wechat_bridge.flow.customer_service import SAFETY_SECONDS
 from wechat_bridge.observe.logging import logger
 from wechat_bridge.store.clock import boot_seconds
 
@@ -43,6 +44,7 @@ def _pull(bridge: Bridge, back_seconds: float) -> None:
         "channels": bridge.due_times.pull_channels(now, latest, latest_probe),
         "conversations": bridge.due_times.pull_conversations(now, latest),
         "turns": bridge.due_times.pull_turns(now, latest),
+        "customer_service": bridge.due_times.pull_services(now, bridge.clock.after(SAFETY_SECONDS)),
     }
     if any(found.values()):
         log.warning("due_times_pulled", back_seconds=round(back_seconds), **found)

@@ -6,8 +6,6 @@ own, without which the cursor does not move. Two at once would store the same ro
 
 from __future__ import annotations
 
-from functools import partial
-
 from wechat_bridge.errors import (
     AppHeld,
     BridgeError,
@@ -22,6 +20,7 @@ from wechat_bridge.errors import (
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.customer_service_bell import ring
 from wechat_bridge.flow.customer_service_page import Reader, keep_page
+from wechat_bridge.flow.poll_lock import let_go, take_lock
 from wechat_bridge.flow.wecom_app import app_of
 from wechat_bridge.model.channel import Channel, ChannelKind
 from wechat_bridge.model.wecom_kf import KfAccount, KfSettings, Page, Service, service_of
@@ -59,25 +58,24 @@ def pull_customer_service(bridge: Bridge, share_id: str) -> None:
         bridge.services.end(share_id)
         return
     known = bridge.services.get(service_of(channel.settings))
-    if known is None or known.share_id != share_id or not bridge.locks.take(share_id, bridge.owner, known.generation):
+    if known is None or known.share_id != share_id or not take_lock(bridge, share_id, known.generation):
         return
     try:
         service = bridge.services.take(known.id, known.generation)
         if service is not None:
             _pull(bridge, channel, service, known.generation)
     finally:
-        _let_go(bridge, share_id, known.generation)
+        _leave(bridge, share_id, known.generation)
     _ring_if_due(bridge, known.id)
 
 
-def _let_go(bridge: Bridge, share_id: str, mark: int) -> None:
-    """Release the lock and the doorbell's mark; later if the broker refuses now, for it would keep everybody away."""
+def _leave(bridge: Bridge, share_id: str, mark: int) -> None:
+    """Release the lock and the doorbell's mark; a broker that refuses now makes no failure of what was pulled."""
     try:
-        bridge.locks.release(share_id, bridge.owner, mark)
+        let_go(bridge, share_id, mark)
         bridge.locks.unannounce(share_id, bridge.owner)
     except BrokerUnavailable as error:
         log.warning("lock_kept", share_id=share_id, error=str(error))
-        bridge.unfinished.add(f"lock {share_id}", partial(bridge.locks.release, share_id, bridge.owner, mark))
 
 
 def _ring_if_due(bridge: Bridge, service_id: str) -> None:

@@ -60,7 +60,7 @@ def keep_page(bridge: Bridge, reader: Reader, entries: Sequence[Entry]) -> None:
         kept.messages.append(_judged(bridge, reader, entry.message, kept))
     _store(bridge, reader, kept)
     if any(entry.message.state is InboxState.PENDING for entry in entries):
-        bridge.channels.note_callback(reader.channel.id, bridge.clock.now(), is_message=True)
+        bridge.channels.note_message(reader.channel.id, bridge.clock.now())
 
 
 def _take_effect(bridge: Bridge, reader: Reader, entry: Entry) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 from wechat_bridge.channels.base import PollAnswer, PollCut, Polls
 from wechat_bridge.errors import (
     BridgeError,
-    BrokerUnavailable,
     LedgerUnavailable,
     OwnerStale,
     PlatformUnavailable,
@@ -21,6 +20,7 @@ from wechat_bridge.flow.chain import chain_next_poll, jittered
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.link import Link
 from wechat_bridge.flow.poll_failures import in_error, poll_failed, session_expired
+from wechat_bridge.flow.poll_lock import let_go, take_lock
 from wechat_bridge.model import keys
 from wechat_bridge.model.channel import Channel, ChannelStatus, StatusReason
 from wechat_bridge.observe import alerts, metrics
@@ -66,7 +66,7 @@ def _take(bridge: Bridge, share_id: str, generation: int) -> Link | None:
     except OwnerStale:
         bridge.doorbells.ring_poll(share_id, generation, STALE_RETRY_SECONDS)
         return None
-    if not _take_lock(bridge, share_id, generation + 1):
+    if not take_lock(bridge, share_id, generation + 1):
         return None
     channel: Channel | None = None
     claim, now = keys.new_token(), bridge.clock.now()
@@ -81,26 +81,9 @@ def _take(bridge: Bridge, share_id: str, generation: int) -> Link | None:
         raise
     finally:
         if channel is None:
-            _let_go(bridge, share_id, generation + 1)
+            let_go(bridge, share_id, generation + 1)
             bridge.locks.unannounce(share_id, bridge.owner)
     return _link(bridge, channel, began)
-
-
-def _take_lock(bridge: Bridge, share_id: str, generation: int) -> bool:
-    try:
-        return bridge.locks.take(share_id, bridge.owner, generation)
-    except BrokerUnavailable:
-        bridge.unfinished.add(f"lock {share_id}", partial(_let_go, bridge, share_id, generation))
-        raise
-
-
-def _let_go(bridge: Bridge, share_id: str, generation: int) -> None:
-    """Release the lock, later if the broker refuses now: it would keep everybody away for its lifetime."""
-    try:
-        bridge.locks.release(share_id, bridge.owner, generation)
-    except BrokerUnavailable:
-        bridge.unfinished.add(f"lock {share_id}", partial(_let_go, bridge, share_id, generation))
-        raise
 
 
 def _link(bridge: Bridge, channel: Channel, held_at: float) -> Link | None:

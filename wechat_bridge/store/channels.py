@@ -234,6 +234,11 @@ class ChannelStore:
         self.collection.update_one({"_id": share_id}, {"$max": times})
 
     @ledger_call
+    def note_message(self, share_id: str, now: datetime) -> None:
+        """Write that a message was read from a channel's platform, which did not call with it."""
+        self.collection.update_one({"_id": share_id}, {"$max": {"last_message_at": now}})
+
+    @ledger_call
     def end_chain(self, channel: Channel) -> None:
         """Stop ringing a channel found not pollable, unless a login or enabling has changed that meanwhile."""
         still_so = {

@@ -25,6 +25,7 @@ class DueTimes:
         self._inbox = database["inbox"]
         self._conversations = database["conversations"]
         self._turns = database["processed_messages"]
+        self._services = database["customer_service"]
 
     @ledger_call
     def pull_channels(self, now: datetime, latest: datetime, latest_probe: datetime) -> int:
@@ -50,6 +51,11 @@ class DueTimes:
         due = self._turns.update_many(idle | {"next_attempt_at": {"$gt": latest}}, {"$set": {"next_attempt_at": now}})
         self._turns.update_many(idle, {"$set": {"ring_at": now}})
         return due.modified_count
+
+    @ledger_call
+    def pull_services(self, now: datetime, latest: datetime) -> int:
+        """Pull accounts of customer service that are to be read; return how many."""
+        return self._services.update_many({"due_at": {"$gt": latest}}, {"$set": {"due_at": now}}).modified_count
 
     @ledger_call
     def pull_rows(self, latest: datetime, back_seconds: float) -> None:
