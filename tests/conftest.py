@@ -14,7 +14,9 @@ from celery import Celery
 
 from tests.support.world import World, settings_for
 from wechat_bridge.local.services import MongoServer, RedisServer
+from wechat_bridge.simulators.engine import EngineSimulator
 from wechat_bridge.simulators.ilink import IlinkOptions, IlinkSimulator
+from wechat_bridge.simulators.wecom import AppCredentials, WecomControl, WecomSimulator
 from wechat_bridge.wiring import Wired, build
 
 # Settings of the surrounding shell would change what is tested; the two addresses are the documented exception.
@@ -50,6 +52,40 @@ def simulator() -> Iterator[IlinkSimulator]:
     """A simulated WeChat that holds polls for 2 s, shared; every test has bots of its own."""
     with IlinkSimulator(IlinkOptions(hold_seconds=2.0)) as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def simulated_wecom() -> Iterator[WecomSimulator]:
+    """A simulated WeCom of this module; most tests want ``wecom``."""
+    with WecomSimulator() as running:
+        yield running
+
+
+@pytest.fixture
+def wecom(simulated_wecom: WecomSimulator) -> WecomControl:
+    """The members, the operator and the person behind the server, with nothing left of the tests before."""
+    simulated_wecom.control.reset()
+    return simulated_wecom.control
+
+
+@pytest.fixture
+def console(wecom: WecomControl) -> AppCredentials:
+    """An app of this test alone, as it stands in WeCom's console."""
+    return wecom.create_app()
+
+
+@pytest.fixture(scope="module")
+def running_engine() -> Iterator[EngineSimulator]:
+    """A simulated engine of this module; most tests want ``simulated_engine``."""
+    with EngineSimulator() as running:
+        yield running
+
+
+@pytest.fixture
+def simulated_engine(running_engine: EngineSimulator) -> EngineSimulator:
+    """The simulated engine, with nothing scripted and nothing recorded."""
+    running_engine.clear()
+    return running_engine
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tests.benchmarks.report import wait
 from tests.support.system import System
 from wechat_bridge.model.channel import Account, Channel, ChannelStatus, StatusReason
 from wechat_bridge.simulators.ilink import BotCredentials, IlinkControl
@@ -27,6 +28,17 @@ def add_channels(
     ]
     system.wired.bridge.channels.collection.insert_many(documents)
     return channels
+
+
+def start_polled(system: System, count: int, reply_workers: int = 1) -> list[BotCredentials]:
+    """Start the processes, and channels that ask the engine ``clock``; return their bots once all are polled."""
+    bots = create_bots(system.control, count)
+    system.start_all(poll_threads=count + 10, reply_threads=100)
+    for number in range(1, reply_workers):
+        system.start("reply", f"reply-{number + 1}", threads=100)
+    add_channels(system, bots, engine="clock")
+    wait(lambda: system.control.stats()["open_polls"] == len(bots), 60, "every channel polls")
+    return bots
 
 
 def _channel(system: System, share_id: str, bot: BotCredentials, engine: str, due_seconds: float) -> Channel:

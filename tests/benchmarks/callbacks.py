@@ -78,12 +78,8 @@ def run(options: argparse.Namespace) -> None:
         # Their messages wait for no engine: what is measured is that they are taken, beside replies to others.
         rules = AccessRules(policy=Policy.DISABLED)
         app.bridge.channels.configure(app.share_id, {"access": rules.model_dump()})
-        web.start()
-        try:
-            with _replies(running, bots[0]["bot_id"], options.replies):
-                _measure(options, running, web, app)
-        finally:
-            web.kill()
+        with web, _replies(running, bots[0]["bot_id"], options.replies):
+            _measure(options, running, web, app)
 
 
 def _measure(options: argparse.Namespace, running: stage.Stage, web: WebProcess, app: App) -> None:

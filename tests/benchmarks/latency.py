@@ -11,8 +11,8 @@ from itertools import pairwise
 from typing import Any
 
 from tests.benchmarks import stage, usage
-from tests.benchmarks.accounts import add_channels, create_bots
-from tests.benchmarks.report import json_line, progress, spread_ms, table, wait
+from tests.benchmarks.accounts import start_polled
+from tests.benchmarks.report import json_line, progress, spread_ms, table
 from wechat_bridge.simulators.ilink import BotCredentials
 
 STEPS = (
@@ -44,10 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Measure and print."""
     with stage.stage(options) as running:
-        bots = create_bots(running.control, options.channels)
-        running.system.start_all(poll_threads=options.channels + 10, reply_threads=100)
-        add_channels(running.system, bots, engine="clock")
-        wait(lambda: running.control.stats()["open_polls"] == len(bots), 60, "every channel polls")
+        bots = start_polled(running.system, options.channels)
         _wait_asked(running, _say(running, bots, WARM_SECONDS, options.rate, "warm"))
         readings = [usage.read(running.pids)]
         said = _say(running, bots, options.seconds, options.rate, "message")

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 
 from tests.benchmarks import stage, usage
-from tests.benchmarks.accounts import add_channels, create_bots
+from tests.benchmarks.accounts import start_polled
 from tests.benchmarks.report import json_line, progress, table, wait
 
 IDLE_SECONDS = 10.0
@@ -25,12 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Measure and print."""
     with stage.stage(options) as running:
-        bots = create_bots(running.control, options.channels)
-        running.system.start_all(poll_threads=options.channels + 10, reply_threads=100)
-        for number in range(1, options.reply_workers):
-            running.system.start("reply", f"reply-{number + 1}", threads=100)
-        add_channels(running.system, bots, engine="clock")
-        wait(lambda: running.control.stats()["open_polls"] == len(bots), 60, "every channel polls")
+        bots = start_polled(running.system, options.channels, options.reply_workers)
         idle = _idle_operations(running)
         before, readings, began = _operations(running), [usage.read(running.pids)], time.monotonic()
         for number in range(options.turns):

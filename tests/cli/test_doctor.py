@@ -4,44 +4,33 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.conftest import Cli
-from tests.support.wecom_app import SECRETS
-from tests.web.conftest import WebProcess
+from tests.support.wecom_world import secrets_of, settings_of
+from tests.web.conftest import WebProcess, web
 from wechat_bridge.flow.wecom_app import add_app
 from wechat_bridge.model.channel import Channel
-from wechat_bridge.model.wecom import WecomSettings
 from wechat_bridge.simulators.wecom import AppCredentials, WecomControl, WecomSimulator
 from wechat_bridge.store.vault import new_key
 from wechat_bridge.wiring import Wired
 
-
-@pytest.fixture(scope="module")
-def control() -> Iterator[WecomControl]:
-    with WecomSimulator() as running:
-        yield running.control
+__all__ = ["web"]
 
 
 @pytest.fixture(scope="module")
-def web(urls: tuple[str, str], repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebProcess]:
-    process = WebProcess(repository, tmp_path_factory.mktemp("web"), urls)
-    process.start()
-    yield process
-    process.kill()
+def control(simulated_wecom: WecomSimulator) -> WecomControl:
+    return simulated_wecom.control
 
 
 @pytest.fixture(scope="module")
 def console(wired: Wired, control: WecomControl) -> AppCredentials:
     """An app with a channel of the name desk."""
     app = control.create_app()
-    keys = {name: app[name] for name in ("secret", "token", "encoding_aes_key")}
-    settings = WecomSettings(corp_id=app["corp_id"], agent_id=int(app["agent_id"]), api_base_url=app["api_base_url"])
-    add_app(wired.bridge, "desk", settings, SECRETS.model_copy(update=keys))
+    add_app(wired.bridge, "desk", settings_of(app), secrets_of(app))
     return app
 
 
@@ -89,12 +78,8 @@ def test_a_problem_is_named_with_what_to_change_and_makes_the_exit_code_1(
 def test_a_web_process_that_cannot_open_the_credentials_does_not_pass_for_a_good_one(
     cli: Cli, urls: tuple[str, str], repository: Path, console: AppCredentials, tmp_path: Path
 ) -> None:
-    keyless = WebProcess(repository, tmp_path, urls, WECHAT_BRIDGE_SECRET_KEYS=new_key())
-    keyless.start()
-    try:
+    with WebProcess(repository, tmp_path, urls, WECHAT_BRIDGE_SECRET_KEYS=new_key()) as keyless:
         done = cli("doctor", "desk", "--json", PUBLIC_BASE_URL=f"http://127.0.0.1:{keyless.port}")
-    finally:
-        keyless.kill()
     assert done.returncode == 1
     assert "a bridge with another ledger or key" in checks_of(json.loads(done.stdout), "desk")["callback URL"]["detail"]
 

@@ -1,4 +1,4 @@
-"""One simulated engine for all tests of a module; each begins with an empty one."""
+"""What asks the simulated engine, which each test finds empty."""
 
 from __future__ import annotations
 
@@ -11,20 +11,13 @@ from tests.engines.asking import Maker
 from wechat_bridge.engines.http import EngineHttp
 from wechat_bridge.simulators.engine import EngineSimulator
 
-__all__ = ["certificate", "engine_http", "maker", "running", "server"]
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[EngineSimulator]:
-    with EngineSimulator() as simulator:
-        yield simulator
+__all__ = ["certificate", "engine_http", "maker", "server"]
 
 
 @pytest.fixture
-def server(running: EngineSimulator) -> EngineSimulator:
-    """The simulated engine, with nothing scripted and nothing recorded."""
-    running.clear()
-    return running
+def server(simulated_engine: EngineSimulator) -> EngineSimulator:
+    """The simulated engine, as what an engine of the bridge asks."""
+    return simulated_engine
 
 
 @pytest.fixture

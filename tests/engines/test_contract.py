@@ -37,13 +37,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="module")
 def call_task(
-    running: EngineSimulator, urls: tuple[str, str], tmp_path_factory: pytest.TempPathFactory
+    running_engine: EngineSimulator, urls: tuple[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[CeleryCalls]:
     """Calls tasks of a running worker, which asks the simulated engine."""
     app = Celery("bridge", set_as_current=False)
     app.config_from_object("celeryconfig")
     app.conf.broker_url = app.conf.result_backend = urls[0]
-    calls, asks = CeleryCalls(app), f"{running.base_url}/webhook"
+    calls, asks = CeleryCalls(app), f"{running_engine.base_url}/webhook"
     with shop_worker(SHOP, tmp_path_factory.mktemp("shop"), urls[0], threads=16, SHOP_ASKS=asks):
         Maker("", EngineHttp(1), calls).make("task").answer(question("are you there?", deadline_seconds=30))
         yield calls

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
 from prometheus_client import REGISTRY
 
 from tests.support.variations import failing, using
@@ -21,6 +22,18 @@ from wechat_bridge.model.channel import Channel
 from wechat_bridge.wiring import Wired
 
 AWAY = LedgerUnavailable("away")
+
+
+@pytest.fixture
+def bridge(wired: Wired) -> Bridge:
+    """The bridge, with a retry list of this test alone."""
+    return dataclasses.replace(wired.bridge, unfinished=Unfinished())
+
+
+@pytest.fixture
+def app(bridge: Bridge) -> App:
+    """An app of this test alone."""
+    return App.create(bridge)
 
 
 @contextmanager

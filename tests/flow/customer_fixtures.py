@@ -1,4 +1,4 @@
-"""A customer service account of each test's own, at a simulated WeCom for each module."""
+"""A customer service account of each test's own, at a simulated WeCom."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ import dataclasses
 
 import pytest
 
-from tests.flow.wecom_fixtures import simulated_wecom, wecom
 from tests.support.customer_world import CustomerWorld
 from tests.support.world import World
 from wechat_bridge.flow.unfinished import Unfinished
 from wechat_bridge.simulators.wecom import WecomControl
 from wechat_bridge.wiring import Wired
-
-__all__ = ["answered", "own", "service", "simulated_wecom", "wecom"]
 
 
 @pytest.fixture

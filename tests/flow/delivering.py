@@ -12,11 +12,23 @@ from wechat_bridge.model.outcome import Outcome
 from wechat_bridge.model.turn import Chunk, ChunkState, Turn
 
 
+def flush(world: World, name: str = "ann") -> Turn | None:
+    """Flush somebody's conversation, due now; return the open turn."""
+    world.make_due(name)
+    return world.flush(name)
+
+
+def answer_all(world: World) -> list[str]:
+    """Answer turn after turn until none is open; return what ann read."""
+    while (turn := flush(world)) is not None:
+        world.answer(turn)
+    return world.delivered()
+
+
 def queued(world: World, text: str = "hello", name: str = "ann") -> Turn:
     """A turn that waits for its answer."""
     world.receive(world.text(text, name=name))
-    world.make_due(name)
-    turn = world.flush(name)
+    turn = flush(world, name)
     assert turn is not None
     for queue in ("inbox", "reply"):
         taken(world, queue)
@@ -26,8 +38,7 @@ def queued(world: World, text: str = "hello", name: str = "ann") -> Turn:
 def generated(world: World, *texts: str) -> Turn:
     """A turn of ann whose answer is stored."""
     world.receive(*(world.text(text) for text in texts or ("hello",)))
-    world.make_due()
-    turn = world.flush()
+    turn = flush(world)
     assert turn is not None
     reply.generate_reply(world.bridge, turn.id)
     return world.turn(turn.id)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -23,17 +22,10 @@ REFUSE: dict[str, Any] = {"body": '{"action": "refuse"}'}
 REPLACE: dict[str, Any] = {"body": '{"action": "replace", "text": "something else"}'}
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[EngineSimulator]:
-    with EngineSimulator() as simulator:
-        yield simulator
-
-
 @pytest.fixture
-def checker(running: EngineSimulator) -> EngineSimulator:
+def checker(simulated_engine: EngineSimulator) -> EngineSimulator:
     """A URL that checks answers, with nothing scripted: it says something that is no verdict."""
-    running.clear()
-    return running
+    return simulated_engine
 
 
 def under(world: World, **rules: Any) -> World:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.flow.admitting import wrote
-from tests.flow.delivering import queued
+from tests.flow.delivering import answer_all, queued
 from tests.support.variations import process, setting, using
 from tests.support.world import World
 from wechat_bridge.engines.base import Answer, Question
@@ -27,15 +27,6 @@ def under(world: World, mode: QueueMode, **reply_settings: object) -> World:
     """The channel under a queue mode, which says nothing about failures."""
     world.bridge.channels.configure(world.share_id, {"queue_mode": mode.value})
     return setting(world, "reply", pacing_seconds=0.0, apology="", **reply_settings)
-
-
-def answer_all(world: World) -> list[str]:
-    """Answer turn after turn until none is open; return what ann read."""
-    world.make_due()
-    while (turn := world.flush()) is not None:
-        world.answer(turn)
-        world.make_due()
-    return world.delivered()
 
 
 @pytest.mark.parametrize("mode", list(QueueMode), ids=str)

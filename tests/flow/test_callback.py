@@ -9,31 +9,19 @@ from typing import Any
 
 import pytest
 
-from tests.flow.calling import callbacks_of, channel_of, counted, take, turns_of
+from tests.flow.calling import app, bridge, callbacks_of, channel_of, counted, take, turns_of
 from tests.support.system import wait_until
 from tests.support.together import together
 from tests.support.wecom_app import App
 from wechat_bridge.errors import CallbackForged, CallbackMalformed
 from wechat_bridge.flow.callback import Callbacks, Outcome
 from wechat_bridge.flow.context import Bridge
-from wechat_bridge.flow.unfinished import Unfinished
 from wechat_bridge.model import keys
 from wechat_bridge.model.access import AccessRules, Policy
 from wechat_bridge.model.message import InboxState
 from wechat_bridge.model.turn import Lane
-from wechat_bridge.wiring import Wired
 
-
-@pytest.fixture
-def bridge(wired: Wired) -> Bridge:
-    """The bridge, with a retry list of this test alone."""
-    return dataclasses.replace(wired.bridge, unfinished=Unfinished())
-
-
-@pytest.fixture
-def app(bridge: Bridge) -> App:
-    """An app of this test alone."""
-    return App.create(bridge)
+__all__ = ["app", "bridge"]
 
 
 @pytest.fixture

@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 
 import pytest
 
-from tests.flow.calling import AWAY, broken, callbacks_of, take
+from tests.flow.calling import AWAY, app, bridge, broken, callbacks_of, take
 from tests.support.wecom_app import App
 from wechat_bridge.errors import CallbackForged, LedgerUnavailable
 from wechat_bridge.flow import callback_channels
 from wechat_bridge.flow.callback import Outcome
 from wechat_bridge.flow.callback_channels import CallbackChannels
 from wechat_bridge.flow.context import Bridge
-from wechat_bridge.flow.unfinished import Unfinished
 from wechat_bridge.wiring import Wired
 
-
-@pytest.fixture
-def bridge(wired: Wired) -> Bridge:
-    """The bridge, with a retry list of this test alone."""
-    return dataclasses.replace(wired.bridge, unfinished=Unfinished())
-
-
-@pytest.fixture
-def app(bridge: Bridge) -> App:
-    """An app of this test alone."""
-    return App.create(bridge)
+__all__ = ["app", "bridge"]
 
 
 def test_a_channel_whose_secrets_no_key_opens_refuses_and_tells_the_operator(

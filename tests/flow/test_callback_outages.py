@@ -8,29 +8,19 @@ import time
 
 import pytest
 
-from tests.flow.calling import AWAY, broken, callbacks_of, counted, take
+from tests.flow.calling import AWAY, app, bridge, broken, callbacks_of, counted, take
 from tests.support.wecom_app import App
 from wechat_bridge.errors import BrokerUnavailable, LedgerUnavailable
 from wechat_bridge.flow import spill
 from wechat_bridge.flow.callback import Outcome
 from wechat_bridge.flow.context import Bridge
-from wechat_bridge.flow.unfinished import Unfinished
 from wechat_bridge.model import keys
 from wechat_bridge.wiring import Wired
 
 GONE = BrokerUnavailable("away")
 
 
-@pytest.fixture
-def bridge(wired: Wired) -> Bridge:
-    """The bridge, with a retry list of this test alone."""
-    return dataclasses.replace(wired.bridge, unfinished=Unfinished())
-
-
-@pytest.fixture
-def app(bridge: Bridge) -> App:
-    """An app of this test alone."""
-    return App.create(bridge)
+__all__ = ["app", "bridge"]
 
 
 def test_a_ledger_that_is_back_within_seconds_gets_it(bridge: Bridge, app: App, wired: Wired) -> None:

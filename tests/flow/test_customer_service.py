@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.flow.customer_fixtures import answered, own, service, simulated_wecom, wecom
+from tests.flow.customer_fixtures import answered, own, service
 from tests.support.customer_world import CustomerWorld
 from tests.support.together import together
 from tests.support.variations import failing, process, using
@@ -17,7 +17,7 @@ from wechat_bridge.flow.customer_service_bell import ring_due
 from wechat_bridge.simulators.wecom import WecomControl
 from wechat_bridge.wiring import Wired
 
-__all__ = ["service", "simulated_wecom", "wecom"]
+__all__ = ["service"]
 
 DONE = ("done", "")
 

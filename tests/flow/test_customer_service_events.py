@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.flow.customer_fixtures import answered, own, service, simulated_wecom, wecom
+from tests.flow.customer_fixtures import answered, own, service
 from tests.support.customer_world import ENDED, HUMAN, CustomerWorld
 from tests.support.variations import failing
 from wechat_bridge.errors import LedgerUnavailable
@@ -15,7 +15,7 @@ from wechat_bridge.model.turn import TurnState
 from wechat_bridge.simulators.wecom import WecomControl
 from wechat_bridge.wiring import Wired
 
-__all__ = ["service", "simulated_wecom", "wecom"]
+__all__ = ["service"]
 
 SILENT = ("skipped", "a human answers")
 DONE = ("done", "")

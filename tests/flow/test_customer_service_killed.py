@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from tests.flow.customer_fixtures import own, service, simulated_wecom, wecom
+from tests.flow.customer_fixtures import own, service
 from tests.support.customer_world import ENDED, HUMAN, CustomerWorld
 from tests.support.mortal import Death, Killed
 from tests.support.variations import Witness, using
@@ -15,7 +15,7 @@ from wechat_bridge.flow.sweep import Sweeper
 from wechat_bridge.simulators.wecom import WecomControl
 from wechat_bridge.wiring import Wired
 
-__all__ = ["service", "simulated_wecom", "wecom"]
+__all__ = ["service"]
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from structlog.testing import capture_logs
 
-from tests.flow.customer_fixtures import answered, service, simulated_wecom, wecom
+from tests.flow.customer_fixtures import answered, service
 from tests.support.customer_world import CustomerWorld
 from tests.support.wecom_world import secrets_of
 from wechat_bridge.flow.customer_service import LONGEST_PAUSE_SECONDS, UNREAD
@@ -14,7 +14,7 @@ from wechat_bridge.flow.wecom_change import change_app
 from wechat_bridge.observe import alerts
 from wechat_bridge.simulators.wecom import WecomControl
 
-__all__ = ["service", "simulated_wecom", "wecom"]
+__all__ = ["service"]
 
 SYNC = "kf/sync_msg"
 

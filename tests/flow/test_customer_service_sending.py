@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.flow.customer_fixtures import answered, own, service, simulated_wecom, wecom
+from tests.flow.customer_fixtures import answered, own, service
 from tests.support.customer_world import CustomerWorld
 from tests.support.pictures import png
 from tests.support.variations import engine, using
@@ -20,7 +20,7 @@ from wechat_bridge.model.turn import ChunkState, Turn, TurnState, chunks_of
 from wechat_bridge.model.wecom_kf import msgid_of
 from wechat_bridge.simulators.wecom import WecomControl
 
-__all__ = ["service", "simulated_wecom", "wecom"]
+__all__ = ["service"]
 
 
 def generated(service: CustomerWorld, text: str = "hello", parts: int = 1) -> Turn:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from email.utils import format_datetime
 from typing import Any
 
 import pytest
 
 from tests.channels.scripted_server import ScriptedServer
+from tests.support.customer_world import kf_settings_of
 from tests.support.wecom_app import SECRETS, App
+from tests.support.wecom_world import secrets_of
 from wechat_bridge.errors import AddressNotTrusted
 from wechat_bridge.flow.checks import Check
 from wechat_bridge.flow.context import Bridge
@@ -17,29 +18,8 @@ from wechat_bridge.flow.customer_service_channel import add_customer_service
 from wechat_bridge.flow.doctor import Asked, Diagnosis, diagnose
 from wechat_bridge.flow.held import begin_hold
 from wechat_bridge.local.ports import free_port
-from wechat_bridge.model.wecom import WecomSecrets
-from wechat_bridge.model.wecom_kf import KfSettings
-from wechat_bridge.simulators.wecom import AppCredentials, WecomControl, WecomSimulator
+from wechat_bridge.simulators.wecom import AppCredentials, WecomControl
 from wechat_bridge.wiring import Wired
-
-
-@pytest.fixture(scope="module")
-def wecom() -> Iterator[WecomSimulator]:
-    with WecomSimulator() as running:
-        yield running
-
-
-@pytest.fixture
-def control(wecom: WecomSimulator) -> WecomControl:
-    """The simulated WeCom of this test, with nothing left of the ones before."""
-    wecom.control.reset()
-    return wecom.control
-
-
-@pytest.fixture
-def console(control: WecomControl) -> AppCredentials:
-    """The app as it stands in WeCom's console."""
-    return control.create_app()
 
 
 @pytest.fixture
@@ -79,17 +59,17 @@ def test_an_app_that_works_has_nothing_to_be_changed_at_wecom(wired: Wired, cons
 
 
 def test_looking_asks_wecom_twice_and_sends_nobody_anything(
-    wired: Wired, console: AppCredentials, control: WecomControl
+    wired: Wired, console: AppCredentials, wecom: WecomControl
 ) -> None:
     app = channel_for(wired.bridge, console)
     before = wired.bridge.channels.get(app.share_id)
     found(wired, app, "ann")
-    assert [call["path"] for call in control.calls()] == ["/cgi-bin/gettoken", "/cgi-bin/agent/get"]
+    assert [call["path"] for call in wecom.calls()] == ["/cgi-bin/gettoken", "/cgi-bin/agent/get"]
     assert wired.bridge.channels.get(app.share_id) == before
 
 
 def test_a_wrong_secret_is_told_from_a_wrong_corp_id(
-    wired: Wired, console: AppCredentials, control: WecomControl
+    wired: Wired, console: AppCredentials, wecom: WecomControl
 ) -> None:
     wrong = found(wired, channel_for(wired.bridge, console, secret="w" * 43))
     assert "应用管理" in problem(wrong, "Secret")
@@ -98,114 +78,114 @@ def test_a_wrong_secret_is_told_from_a_wrong_corp_id(
     unknown = found(wired, channel_for(wired.bridge, console, corp_id="ww0000000000000000"))
     assert "企业ID" in problem(unknown, "corp id")
     assert "40013" in problem(unknown, "corp id")
-    other = control.create_app()
+    other = wecom.create_app()
     mixed = found(wired, channel_for(wired.bridge, console, secret=other["secret"]))
     assert "another company" in problem(mixed, "Secret")
     assert all("trusted address" not in checks for checks in (wrong, unknown, mixed))
 
 
-def test_no_secret_is_in_any_finding(wired: Wired, console: AppCredentials, control: WecomControl) -> None:
-    control.script("gettoken", errcode=40001, errmsg=f"invalid secret {console['secret']}")
+def test_no_secret_is_in_any_finding(wired: Wired, console: AppCredentials, wecom: WecomControl) -> None:
+    wecom.script("gettoken", errcode=40001, errmsg=f"invalid secret {console['secret']}")
     app = channel_for(wired.bridge, console)
     for text in (repr(looked(wired, app)), repr(looked(wired, app, "ann", send=True))):
         for secret in (console["secret"], console["token"], SECRETS.encoding_aes_key):
             assert secret not in text
 
 
-def test_an_address_that_is_not_trusted_is_named(wired: Wired, console: AppCredentials, control: WecomControl) -> None:
-    control.set_app(console["app"], trusted_ips=["203.0.113.9"])
-    control.set_options(source_ip="198.51.100.7")
+def test_an_address_that_is_not_trusted_is_named(wired: Wired, console: AppCredentials, wecom: WecomControl) -> None:
+    wecom.set_app(console["app"], trusted_ips=["203.0.113.9"])
+    wecom.set_options(source_ip="198.51.100.7")
     checks = found(wired, channel_for(wired.bridge, console))
     assert "add 198.51.100.7 under 应用管理 > the app > 企业可信IP" in problem(checks, "trusted address")
     assert "agent" not in checks
 
 
 def test_a_secret_of_another_app_of_the_company_is_noticed(
-    wired: Wired, console: AppCredentials, control: WecomControl
+    wired: Wired, console: AppCredentials, wecom: WecomControl
 ) -> None:
-    other = control.create_app(corp_id=console["corp_id"])
+    other = wecom.create_app(corp_id=console["corp_id"])
     checks = found(wired, channel_for(wired.bridge, console, secret=other["secret"]))
     assert "take AgentId and Secret from the same page" in problem(checks, "agent")
 
 
 @pytest.mark.parametrize("code", [40056, 48002, 50003])
 def test_a_refused_look_at_the_app_says_what_wecom_said(
-    wired: Wired, console: AppCredentials, control: WecomControl, code: int
+    wired: Wired, console: AppCredentials, wecom: WecomControl, code: int
 ) -> None:
-    control.script("agent/get", errcode=code)
+    wecom.script("agent/get", errcode=code)
     assert str(code) in problem(found(wired, channel_for(wired.bridge, console)), "agent")
 
 
-def test_a_disabled_app_is_noticed(wired: Wired, console: AppCredentials, control: WecomControl) -> None:
+def test_a_disabled_app_is_noticed(wired: Wired, console: AppCredentials, wecom: WecomControl) -> None:
     people = {"allow_userinfos": {"user": [{"userid": "ann"}]}}
-    control.script("agent/get", answer={"errcode": 0, "name": "shop", "close": 1, **people})
+    wecom.script("agent/get", answer={"errcode": 0, "name": "shop", "close": 1, **people})
     assert "shop is disabled: enable it under 应用管理" in problem(
         found(wired, channel_for(wired.bridge, console)), "agent"
     )
 
 
-def test_an_empty_visible_range_is_noticed(wired: Wired, console: AppCredentials, control: WecomControl) -> None:
-    control.set_app(console["app"], visible_users=[])
+def test_an_empty_visible_range_is_noticed(wired: Wired, console: AppCredentials, wecom: WecomControl) -> None:
+    wecom.set_app(console["app"], visible_users=[])
     assert "可见范围 is empty" in problem(found(wired, channel_for(wired.bridge, console)), "visible range")
 
 
 def test_a_member_outside_the_visible_range_is_noticed(
-    wired: Wired, console: AppCredentials, control: WecomControl
+    wired: Wired, console: AppCredentials, wecom: WecomControl
 ) -> None:
-    control.set_app(console["app"], visible_users=["Ann"])
+    wecom.set_app(console["app"], visible_users=["Ann"])
     app = channel_for(wired.bridge, console)
     assert "bob is outside the 可见范围 and gets nothing (81013)" in problem(found(wired, app, "bob"), "person")
     assert found(wired, app, "ann")["person"].ok
-    control.set_app(console["app"], visible_users=None)
+    wecom.set_app(console["app"], visible_users=None)
     assert "--send-to finds out" in found(wired, app, "bob")["person"].detail
 
 
 def test_a_test_message_is_shown_to_whom_it_was_asked_for(
-    wired: Wired, console: AppCredentials, control: WecomControl
+    wired: Wired, console: AppCredentials, wecom: WecomControl
 ) -> None:
     app = channel_for(wired.bridge, console)
     assert found(wired, app, "ann", send=True)["sending"].ok
-    [shown] = control.deliveries(app=console["app"])
+    [shown] = wecom.deliveries(app=console["app"])
     assert (shown["user_id"], "测试消息" in shown["text"]) == ("ann", True)
-    control.set_app(console["app"], visible_users=["ann"])
+    wecom.set_app(console["app"], visible_users=["ann"])
     refused = problem(found(wired, app, "bob", send=True), "sending")
     assert "81013" in refused
     assert "可见范围" in refused
-    control.script("message/send", answer={"errcode": 0, "errmsg": "ok", "invaliduser": "ann"})
+    wecom.script("message/send", answer={"errcode": 0, "errmsg": "ok", "invaliduser": "ann"})
     assert "shows ann nothing" in problem(found(wired, app, "ann", send=True), "sending")
-    control.script("message/send", cut=True)
+    wecom.script("message/send", cut=True)
     assert "not known" in problem(found(wired, app, "ann", send=True), "sending")
-    assert len(control.deliveries(app=console["app"])) == 1
+    assert len(wecom.deliveries(app=console["app"])) == 1
 
 
 @pytest.mark.parametrize(("seconds", "word"), [(-400, "behind"), (400, "ahead of")])
 def test_a_clock_that_is_wrong_is_noticed(
-    wired: Wired, console: AppCredentials, control: WecomControl, seconds: int, word: str
+    wired: Wired, console: AppCredentials, wecom: WecomControl, seconds: int, word: str
 ) -> None:
     theirs = wired.bridge.clock.after(-seconds)
-    control.script("gettoken", headers={"Date": format_datetime(theirs, usegmt=True)})
+    wecom.script("gettoken", headers={"Date": format_datetime(theirs, usegmt=True)})
     detail = problem(found(wired, channel_for(wired.bridge, console)), "clock")
     assert f"s {word} WeCom's; callbacks are refused as too old: set the clock" in detail
 
 
 @pytest.mark.parametrize("date", ["", "yesterday"])
 def test_a_server_that_does_not_tell_the_time_says_nothing_about_the_clock(
-    wired: Wired, console: AppCredentials, control: WecomControl, date: str
+    wired: Wired, console: AppCredentials, wecom: WecomControl, date: str
 ) -> None:
-    control.script("gettoken", headers={"Date": date})
+    wecom.script("gettoken", headers={"Date": date})
     checks = found(wired, channel_for(wired.bridge, console))
     assert "clock" not in checks
     assert checks["Secret"].ok
 
 
 def test_wecom_that_does_not_answer_is_told_from_a_wrong_secret(
-    wired: Wired, console: AppCredentials, control: WecomControl
+    wired: Wired, console: AppCredentials, wecom: WecomControl
 ) -> None:
     nowhere = found(wired, channel_for(wired.bridge, console, api_base_url=f"http://127.0.0.1:{free_port()}"))
     assert "does not answer from here" in problem(nowhere, "WeCom")
-    control.script("gettoken", body="<html>login</html>", status=502)
+    wecom.script("gettoken", body="<html>login</html>", status=502)
     assert "HTTP 502" in problem(found(wired, channel_for(wired.bridge, console)), "WeCom")
-    control.script("agent/get", cut=True)
+    wecom.script("agent/get", cut=True)
     assert "does not answer" in problem(found(wired, channel_for(wired.bridge, console)), "WeCom")
 
 
@@ -259,7 +239,7 @@ def test_a_bridge_without_a_public_address_is_told_to_set_one(wired: Wired, cons
 
 
 def test_replies_that_are_held_are_said_to_go_out_by_themselves(
-    wired: Wired, console: AppCredentials, control: WecomControl
+    wired: Wired, console: AppCredentials, wecom: WecomControl
 ) -> None:
     app = channel_for(wired.bridge, console)
     channel = wired.bridge.channels.get(app.share_id)
@@ -272,23 +252,21 @@ def test_replies_that_are_held_are_said_to_go_out_by_themselves(
 
 def service_for(wired: Wired, console: AppCredentials, open_kfid: str) -> Diagnosis:
     """What is said of a channel of customer service."""
-    keys = {name: console[name] for name in ("secret", "token", "encoding_aes_key")}
-    chosen = {name: console[name] for name in ("corp_id", "agent_id", "api_base_url")}
-    settings = KfSettings.model_validate(chosen | {"open_kfid": open_kfid})
+    settings = kf_settings_of(console, open_kfid)
     share_id = f"kf-{console['agent_id']}-{open_kfid[-4:].lower().replace('_', '-')}"
-    channel = add_customer_service(wired.bridge, share_id, settings, WecomSecrets(**keys))
+    channel = add_customer_service(wired.bridge, share_id, settings, secrets_of(console))
     return diagnose(wired.bridge, wired.http, channel, Asked())
 
 
 def test_an_account_of_customer_service_has_to_be_the_apps(
-    wired: Wired, console: AppCredentials, control: WecomControl
+    wired: Wired, console: AppCredentials, wecom: WecomControl
 ) -> None:
-    open_kfid = control.create_kf_account(console["app"])
+    open_kfid = wecom.create_kf_account(console["app"])
     checks = {check.name: check for check in service_for(wired, console, open_kfid).checks}
     assert checks["customer service"].ok
     assert "visible range" not in checks
     checks = {check.name: check for check in service_for(wired, console, "wkStranger").checks}
     assert f"it serves {open_kfid}: add the app under 微信客服" in problem(checks, "customer service")
-    control.script("kf/account/list", errcode=48002)
+    wecom.script("kf/account/list", errcode=48002)
     checks = {check.name: check for check in service_for(wired, console, "wkRefused").checks}
     assert "48002" in problem(checks, "customer service")

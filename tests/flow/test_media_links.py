@@ -26,18 +26,12 @@ BASE = "http://127.0.0.1:1"
 """Nobody listens there: the engine meets a refused connection, as it would at a wrong PUBLIC_BASE_URL."""
 
 
-@pytest.fixture(scope="module")
-def fastgpt() -> Iterator[EngineSimulator]:
-    with EngineSimulator() as simulator:
-        yield simulator
-
-
 @pytest.fixture
-def cdn(quick: World, fastgpt: EngineSimulator) -> Iterator[World]:
+def cdn(quick: World, simulated_engine: EngineSimulator) -> Iterator[World]:
     """A channel that fetches from the simulated CDN and asks FastGPT, on a bridge without a public address."""
-    fastgpt.clear()
     http = EngineHttp(pool_maxsize=2)
-    described = FastGptEngineSettings(kind="fastgpt", base_url=f"{fastgpt.base_url}/api", api_key=SecretStr("k" * 20))
+    base_url = f"{simulated_engine.base_url}/api"
+    described = FastGptEngineSettings(kind="fastgpt", base_url=base_url, api_key=SecretStr("k" * 20))
     yield at_the_cdn(using(quick, engines={"echo": FastGptEngine("echo", described, http)}))
     http.close()
 
@@ -67,24 +61,26 @@ def public(world: World) -> World:
 
 
 def test_without_a_public_address_the_question_says_so_in_its_place_and_the_text_goes(
-    cdn: World, fastgpt: EngineSimulator, capsys: pytest.CaptureFixture[str]
+    cdn: World, simulated_engine: EngineSimulator, capsys: pytest.CaptureFixture[str]
 ) -> None:
     archive = document(cdn, noise(300, "zip"), "all.zip")
     turn = sent(cdn, text("看"), image(cdn, png()), document(cdn, pdf()), archive, voice(cdn, silk()), text("谢谢"))
     missing = "「图片无法读取：没有公开链接」\n「文件 plan.pdf 无法读取：没有公开链接」"
     asked = f"看\n{missing}\n[文件 all.zip]\n[语音，无文字]\n谢谢"
     assert question(cdn, turn) == asked
-    assert fastgpt.calls[0].body["messages"] == [{"role": "user", "content": asked}]
+    assert simulated_engine.calls[0].body["messages"] == [{"role": "user", "content": asked}]
     said = [line for line in capsys.readouterr().out.splitlines() if "media_without_link" in line]
     assert len(said) == 2
     assert all("set PUBLIC_BASE_URL" in line and turn.trace_id in line for line in said)
 
 
-def test_with_one_the_engine_gets_links_that_lead_to_what_was_sent(cdn: World, fastgpt: EngineSimulator) -> None:
+def test_with_one_the_engine_gets_links_that_lead_to_what_was_sent(
+    cdn: World, simulated_engine: EngineSimulator
+) -> None:
     world = public(cdn)
     turn = sent(world, text("看"), image(world, png()), document(world, pdf()))
     assert question(world, turn) == "看\n[图片]\n[文件 plan.pdf]"
-    _, picture, plan = fastgpt.calls[0].body["messages"][0]["content"]
+    _, picture, plan = simulated_engine.calls[0].body["messages"][0]["content"]
     opened = [
         world.bridge.media_links.opened(urlsplit(link).path.removeprefix("/media/"), world.bridge.clock.now())
         for link in (picture["image_url"]["url"], plan["url"])
@@ -93,7 +89,7 @@ def test_with_one_the_engine_gets_links_that_lead_to_what_was_sent(cdn: World, f
         f"in:{turn.message_ids[0]}:1",
         f"in:{turn.message_ids[0]}:2",
     ]
-    assert [each.status for each in fastgpt.fetched] == [0, 0], "the question is answered even so"
+    assert [each.status for each in simulated_engine.fetched] == [0, 0], "the question is answered even so"
 
 
 def test_a_voice_that_was_understood_misses_no_link(cdn: World, capsys: pytest.CaptureFixture[str]) -> None:
@@ -115,14 +111,14 @@ def test_an_engine_that_does_not_ask_for_links_gets_the_media_as_ever(cdn: World
 
 
 def test_nothing_of_a_link_is_kept_or_logged(
-    cdn: World, fastgpt: EngineSimulator, capsys: pytest.CaptureFixture[str]
+    cdn: World, simulated_engine: EngineSimulator, capsys: pytest.CaptureFixture[str]
 ) -> None:
     world = public(cdn)
     turn = sent(world, image(world, png()))
-    fastgpt.script(status=500, code=514000, message="cannot fetch the picture")
+    simulated_engine.script(status=500, code=514000, message="cannot fetch the picture")
     reply.generate_reply(world.bridge, turn.id)
     record_dead_letter(world.bridge, turn.id)
-    link = fastgpt.calls[0].body["messages"][0]["content"][1]["image_url"]["url"]
+    link = simulated_engine.calls[0].body["messages"][0]["content"][1]["image_url"]["url"]
     assert "/media/gAAAA" in link
     letter = world.bridge.dead_letters.get(turn.id)
     assert letter is not None

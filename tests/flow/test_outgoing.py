@@ -14,7 +14,6 @@ from tests.flow.outgoing_steps import (
     checked_by,
     checker,
     record,
-    running,
     under,
 )
 from tests.support.media import looking
@@ -31,7 +30,7 @@ from wechat_bridge.model.outgoing import CheckResult
 from wechat_bridge.model.turn import Lane, TurnState
 from wechat_bridge.simulators.engine import EngineSimulator
 
-__all__ = ["checker", "running"]
+__all__ = ["checker"]
 
 
 # words

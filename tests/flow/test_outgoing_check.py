@@ -17,7 +17,6 @@ from tests.flow.outgoing_steps import (
     checked_by,
     checker,
     record,
-    running,
 )
 from tests.support.media import looking
 from tests.support.pictures import png
@@ -35,7 +34,7 @@ from wechat_bridge.model.outgoing import CheckResult
 from wechat_bridge.model.turn import ChunkState, TurnState
 from wechat_bridge.simulators.engine import EngineSimulator
 
-__all__ = ["checker", "running"]
+__all__ = ["checker"]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from tests.flow.outgoing_steps import (
     PASS,
     checked_by,
     checker,
-    running,
 )
 from tests.support.mortal import Death, Lives
 from tests.support.variations import using
@@ -18,7 +17,7 @@ from wechat_bridge.simulators.engine import EngineSimulator
 from wechat_bridge.simulators.ilink import IlinkSimulator
 from wechat_bridge.wiring import Wired
 
-__all__ = ["checker", "running"]
+__all__ = ["checker"]
 
 
 @pytest.mark.slow

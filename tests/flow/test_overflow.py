@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.flow.admitting import notice, told, under, wrote
-from tests.flow.delivering import queued
+from tests.flow.delivering import answer_all, flush, queued
 from tests.support.variations import failing, setting, wrapping
 from tests.support.world import World
 from wechat_bridge.errors import LedgerUnavailable
@@ -13,7 +13,7 @@ from wechat_bridge.flow import overflow, reply, turns
 from wechat_bridge.model.access import Policy
 from wechat_bridge.model.channel import QueueMode
 from wechat_bridge.model.message import InboundMessage
-from wechat_bridge.model.turn import Lane, Turn
+from wechat_bridge.model.turn import Lane
 
 FAILED = ("failed", "overflow")
 MOST = 3
@@ -28,19 +28,6 @@ def capped(world: World) -> World:
 def messages(world: World, first: int, last: int) -> list[InboundMessage]:
     """Messages of ann by number."""
     return [world.text(f"m{number}") for number in range(first, last + 1)]
-
-
-def flush(world: World) -> Turn | None:
-    """Flush ann's conversation, due now; return the open turn."""
-    world.make_due()
-    return world.flush()
-
-
-def answer_all(world: World) -> list[str]:
-    """Answer turn after turn until none is open; return what ann read."""
-    while (turn := flush(world)) is not None:
-        world.answer(turn)
-    return world.delivered()
 
 
 def test_a_hundred_may_wait_by_default_and_the_next_one_fails(world: World) -> None:

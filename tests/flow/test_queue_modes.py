@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.flow.delivering import queued, with_chunks
+from tests.flow.delivering import answer_all, flush, queued, with_chunks
 from tests.support.doorbells import taken
 from tests.support.variations import OwnDoor, door, engine, failing, process, setting, using, wrapping
 from tests.support.world import World
@@ -37,19 +37,6 @@ def write(world: World, *texts: str) -> list[InboundMessage]:
         world.receive(message)
         flush(world)
     return messages
-
-
-def flush(world: World) -> Turn | None:
-    """Flush ann's conversation, due now; return the open turn."""
-    world.make_due()
-    return world.flush()
-
-
-def answer_all(world: World) -> list[str]:
-    """Answer turn after turn until none is open; return what ann read."""
-    while (turn := flush(world)) is not None:
-        world.answer(turn)
-    return world.delivered()
 
 
 # collect

@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
-
-import pytest
-
-from tests.flow.calling import channel_of
+from tests.flow.calling import app, bridge, channel_of
 from tests.support.wecom_app import SECRETS, App
 from wechat_bridge.flow.context import Bridge
-from wechat_bridge.flow.unfinished import Unfinished
 from wechat_bridge.model.access import Policy
-from wechat_bridge.wiring import Wired
 
-
-@pytest.fixture
-def bridge(wired: Wired) -> Bridge:
-    """The bridge, with a retry list of this test alone."""
-    return dataclasses.replace(wired.bridge, unfinished=Unfinished())
-
-
-@pytest.fixture
-def app(bridge: Bridge) -> App:
-    """An app of this test alone."""
-    return App.create(bridge)
+__all__ = ["app", "bridge"]
 
 
 def test_an_app_is_online_open_to_everybody_and_polled_by_nobody(bridge: Bridge, app: App) -> None:

@@ -9,7 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from tests.flow.holding import ADDRESS, alerts, allow, hold_of, let_a_probe_be_due, pass_over, rung, waiting
-from tests.flow.wecom_fixtures import Mirror, app, simulated_wecom, wecom
+from tests.flow.wecom_fixtures import Mirror, app
 from tests.support.doorbells import taken
 from tests.support.pictures import png
 from tests.support.variations import setting, using, wrapping
@@ -24,7 +24,7 @@ from wechat_bridge.model.outcome import Done, Park
 from wechat_bridge.model.turn import TurnState
 from wechat_bridge.simulators.wecom import WecomControl
 
-__all__ = ["app", "simulated_wecom", "wecom"]
+__all__ = ["app"]
 
 
 @pytest.fixture

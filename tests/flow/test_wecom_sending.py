@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.flow.wecom_fixtures import Mirror, app, simulated_wecom, wecom
+from tests.flow.wecom_fixtures import Mirror, app
 from tests.support.pictures import png
 from tests.support.variations import ScriptedEngine, engine, failing, setting, using, wrapping
 from tests.support.wecom_world import WecomWorld
@@ -21,7 +21,7 @@ from wechat_bridge.model.turn import TurnState
 from wechat_bridge.simulators.wecom import WecomControl
 from wechat_bridge.store import redis_keys
 
-__all__ = ["app", "simulated_wecom", "wecom"]
+__all__ = ["app"]
 
 TWO_THOUSAND = "企业微信" * 500
 """Field report 14: 2,000 characters, three bytes each."""

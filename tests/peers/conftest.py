@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
@@ -107,18 +108,25 @@ class Driver:
             self._process.communicate()
 
 
+@contextmanager
+def drivers(peers: Path, state: Path) -> Iterator[Callable[..., Driver]]:
+    """A way to start driver scripts with arguments; all have ended at the end."""
+    started: list[Driver] = []
+
+    def start(script: str, *arguments: str) -> Driver:
+        started.append(Driver(peers, state, script, *arguments))
+        return started[-1]
+
+    yield start
+    for driver in started:
+        driver.stop()
+
+
 @pytest.fixture
 def drive(official_client: Path, tmp_path: Path) -> Iterator[Callable[..., Driver]]:
     """Starts a driver script with arguments."""
-    drivers: list[Driver] = []
-
-    def start(script: str, *arguments: str) -> Driver:
-        drivers.append(Driver(official_client, tmp_path / "state", script, *arguments))
-        return drivers[-1]
-
-    yield start
-    for driver in drivers:
-        driver.stop()
+    with drivers(official_client, tmp_path / "state") as start:
+        yield start
 
 
 @pytest.fixture(scope="module")

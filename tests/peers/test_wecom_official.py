@@ -12,63 +12,41 @@ from wechat_bridge.simulators.wecom import AppCredentials, WecomControl, WecomOp
 
 from .conftest import Driver
 from .wecom_certificate import write_certificate
-from .wecom_packages import free_port, wecom_folder
+from .wecom_packages import drive_wecom, free_port
+
+__all__ = ["drive_wecom"]
 
 USER = "ZhangSan"
 START_SECONDS = 30.0
 
 
 @pytest.fixture(scope="module")
-def wecom() -> Iterator[WecomSimulator]:
+def simulated_wecom() -> Iterator[WecomSimulator]:
+    """One that waits for programs that take their time to start."""
     with WecomSimulator(WecomOptions(url_check_seconds=5)) as running:
         yield running
 
 
-@pytest.fixture
-def wecom_control(wecom: WecomSimulator) -> WecomControl:
-    wecom.control.reset()
-    return wecom.control
-
-
-@pytest.fixture
-def app(wecom_control: WecomControl) -> AppCredentials:
-    return wecom_control.create_app()
-
-
-@pytest.fixture
-def drive_wecom(tmp_path: Path) -> Iterator[Callable[..., Driver]]:
-    """Starts a driver script with arguments."""
-    drivers: list[Driver] = []
-
-    def start(script: str, *arguments: str) -> Driver:
-        drivers.append(Driver(wecom_folder(), tmp_path / "state", script, *arguments))
-        return drivers[-1]
-
-    yield start
-    for driver in drivers:
-        driver.stop()
-
-
-def take_over(control: WecomControl, app: AppCredentials, url: str) -> None:
+def take_over(wecom: WecomControl, console: AppCredentials, url: str) -> None:
     """Enter a callback URL in the console, as soon as somebody listens there."""
     deadline = time.monotonic() + START_SECONDS
-    while not (checked := control.set_callback(app["app"], url))["ok"]:
+    while not (checked := wecom.set_callback(console["app"], url))["ok"]:
         assert checked["status"] == 0, checked
         assert time.monotonic() < deadline, checked
         time.sleep(0.1)
 
 
 def test_the_official_receiver_passes_the_url_check_and_takes_texts_repeats_and_events(
-    wecom_control: WecomControl, app: AppCredentials, drive_wecom: Callable[..., Driver]
+    wecom: WecomControl, console: AppCredentials, drive_wecom: Callable[..., Driver]
 ) -> None:
     port = free_port()
-    credentials = (app["corp_id"], app["agent_id"], app["token"], app["encoding_aes_key"])
+    credentials = (console["corp_id"], console["agent_id"], console["token"], console["encoding_aes_key"])
     receiver = drive_wecom("wecom_receive.mjs", str(port), *credentials)
-    take_over(wecom_control, app, f"http://127.0.0.1:{port}/plugins/wecom/agent")
-    [msg_id] = wecom_control.say(app["app"], USER, "你好😀 ]]> <b>", duplicates=1, pad=32)
-    wecom_control.callbacks(app["app"], count=1)
-    wecom_control.event(app["app"], USER, "enter_agent")
-    rows = wecom_control.callbacks(app["app"], count=2)
+    take_over(wecom, console, f"http://127.0.0.1:{port}/plugins/wecom/agent")
+    [msg_id] = wecom.say(console["app"], USER, "你好😀 ]]> <b>", duplicates=1, pad=32)
+    wecom.callbacks(console["app"], count=1)
+    wecom.event(console["app"], USER, "enter_agent")
+    rows = wecom.callbacks(console["app"], count=2)
     assert [row["state"] for row in rows] == ["accepted", "accepted"]
     receiver.type("stop")
     log = "\n".join(receiver.report()["log"])
@@ -78,54 +56,54 @@ def test_the_official_receiver_passes_the_url_check_and_takes_texts_repeats_and_
 
 
 def test_the_official_receiver_refuses_what_the_simulator_forges(
-    wecom_control: WecomControl, app: AppCredentials, drive_wecom: Callable[..., Driver]
+    wecom: WecomControl, console: AppCredentials, drive_wecom: Callable[..., Driver]
 ) -> None:
     port = free_port()
-    credentials = (app["corp_id"], app["agent_id"], app["token"], app["encoding_aes_key"])
+    credentials = (console["corp_id"], console["agent_id"], console["token"], console["encoding_aes_key"])
     drive_wecom("wecom_receive.mjs", str(port), *credentials)
-    take_over(wecom_control, app, f"http://127.0.0.1:{port}/plugins/wecom/agent")
-    wecom_control.say(app["app"], USER, "hi", wrong_signature=True)
-    wecom_control.say(app["app"], USER, "hi", receive_id="wwANOTHER")
-    forged, foreign = wecom_control.callbacks(app["app"], count=2)
+    take_over(wecom, console, f"http://127.0.0.1:{port}/plugins/wecom/agent")
+    wecom.say(console["app"], USER, "hi", wrong_signature=True)
+    wecom.say(console["app"], USER, "hi", receive_id="wwANOTHER")
+    forged, foreign = wecom.callbacks(console["app"], count=2)
     assert [attempt["status"] for attempt in forged["attempts"]] == [401] * 3
     assert [attempt["status"] for attempt in foreign["attempts"]] == [400] * 3
 
 
 def test_the_official_crypto_decrypts_what_the_simulator_encrypts_and_the_other_way_round(
-    wecom_control: WecomControl, app: AppCredentials, drive_wecom: Callable[..., Driver]
+    wecom: WecomControl, console: AppCredentials, drive_wecom: Callable[..., Driver]
 ) -> None:
     port = free_port()
-    peer = drive_wecom("wecom_answer.mjs", str(port), app["token"], app["encoding_aes_key"])
-    take_over(wecom_control, app, f"http://127.0.0.1:{port}/")
+    peer = drive_wecom("wecom_answer.mjs", str(port), console["token"], console["encoding_aes_key"])
+    take_over(wecom, console, f"http://127.0.0.1:{port}/")
     texts = ["你好😀" + "x" * length for length in range(32)]
-    wecom_control.say(app["app"], USER, *texts)
-    wecom_control.callbacks(app["app"], count=len(texts))
-    seen = [shown["text"] for shown in wecom_control.deliveries(USER)]
+    wecom.say(console["app"], USER, *texts)
+    wecom.callbacks(console["app"], count=len(texts))
+    seen = [shown["text"] for shown in wecom.deliveries(USER)]
     # The 31st and later ones are not discarded: passive replies answer a person and do not count as sends.
     assert seen == [f"echo: {text}" for text in texts]
     peer.type("stop")
     heard = peer.report()
-    assert {one["id"] for one in heard} == {app["corp_id"]}
+    assert {one["id"] for one in heard} == {console["corp_id"]}
     assert [f"<![CDATA[{text}]]>" in one["message"] for text, one in zip(texts, heard, strict=True)] == [True] * 32
 
 
 def test_the_official_client_gets_a_token_sends_uploads_and_downloads(
-    wecom_control: WecomControl,
-    app: AppCredentials,
+    wecom: WecomControl,
+    console: AppCredentials,
     drive_wecom: Callable[..., Driver],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    wecom_control.set_app(app["app"], visible_users=["ZhangSan", "LiSi"])
+    wecom.set_app(console["app"], visible_users=["ZhangSan", "LiSi"])
     key_file, certificate_file = write_certificate(tmp_path)
     monkeypatch.setenv("NODE_EXTRA_CA_CERTS", str(certificate_file))
-    arguments = (app["api_base_url"], app["corp_id"], app["secret"], app["agent_id"])
+    arguments = (console["api_base_url"], console["corp_id"], console["secret"], console["agent_id"])
     report = drive_wecom("wecom_send.mjs", *arguments, str(key_file), str(certificate_file)).report()
     assert "invaliduser=outsider" in report["outsider"]
     assert "81013" in report["nobody"]
     assert (report["same"], report["filename"]) == (True, "file.txt")
-    first, second, file = wecom_control.deliveries(USER)
+    first, second, file = wecom.deliveries(USER)
     assert [first["text"], second["text"], file["msgtype"]] == ["你好😀", "to two", "file"]
-    assert wecom_control.get_media(app["app"], report["mediaId"]) == b"0123456789"
-    assert [shown["text"] for shown in wecom_control.deliveries("LiSi")] == ["你好😀"]
-    assert wecom_control.stats()["calls"]["gettoken 0"] == 1
+    assert wecom.get_media(console["app"], report["mediaId"]) == b"0123456789"
+    assert [shown["text"] for shown in wecom.deliveries("LiSi")] == ["你好😀"]
+    assert wecom.stats()["calls"]["gettoken 0"] == 1

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 import pytest
 import requests
 
-from wechat_bridge.simulators.wecom import AppCredentials, WecomControl, WecomSimulator
+from wechat_bridge.simulators.wecom import AppCredentials, WecomControl
 from wechat_bridge.simulators.wecom.callback import Callback, Knobs
 from wechat_bridge.simulators.wecom.crypto import CallbackCrypto
 from wechat_bridge.simulators.wecom.envelope import new_freshness, signed_query
@@ -20,28 +20,11 @@ USER = "ZhangSan"
 PICTURE = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
 
 
-@pytest.fixture(scope="module")
-def wecom() -> Iterator[WecomSimulator]:
-    with WecomSimulator() as running:
-        yield running
-
-
 @pytest.fixture
-def wecom_control(wecom: WecomSimulator) -> WecomControl:
-    wecom.control.reset()
-    return wecom.control
-
-
-@pytest.fixture
-def app(wecom_control: WecomControl) -> AppCredentials:
-    return wecom_control.create_app()
-
-
-@pytest.fixture
-def client(app: AppCredentials, peer_module: Callable[[str], ModuleType]) -> Any:
-    """wechatpy's client of one app, led to the simulator instead of the one address it knows."""
+def client(console: AppCredentials, peer_module: Callable[[str], ModuleType]) -> Any:
+    """wechatpy's client of one console, led to the simulator instead of the one address it knows."""
     enterprise = peer_module("wechatpy.enterprise")
-    address = f"{app['api_base_url']}/cgi-bin/"
+    address = f"{console['api_base_url']}/cgi-bin/"
 
     class Client(enterprise.WeChatClient):  # type: ignore[name-defined, misc]
         API_BASE_URL = address
@@ -50,60 +33,59 @@ def client(app: AppCredentials, peer_module: Callable[[str], ModuleType]) -> Any
             parameters = {"corpid": self.corp_id, "corpsecret": self.secret}
             return self._fetch_access_token(url=f"{address}gettoken", params=parameters)
 
-    return Client(app["corp_id"], app["secret"])
+    return Client(console["corp_id"], console["secret"])
 
 
-def test_wechatpy_gets_a_token_once_and_sends_texts(
-    wecom_control: WecomControl, app: AppCredentials, client: Any
-) -> None:
-    sent = client.message.send_text(app["agent_id"], USER, "你好😀")
-    client.message.send_text(app["agent_id"], USER, "again")
+def test_wechatpy_gets_a_token_once_and_sends_texts(wecom: WecomControl, console: AppCredentials, client: Any) -> None:
+    sent = client.message.send_text(console["agent_id"], USER, "你好😀")
+    client.message.send_text(console["agent_id"], USER, "again")
     assert sent["errcode"] == 0
-    assert [shown["text"] for shown in wecom_control.deliveries(USER)] == ["你好😀", "again"]
-    assert wecom_control.stats()["calls"] == {"gettoken 0": 1, "message/send 0": 2}
+    assert [shown["text"] for shown in wecom.deliveries(USER)] == ["你好😀", "again"]
+    assert wecom.stats()["calls"] == {"gettoken 0": 1, "message/send 0": 2}
 
 
 def test_wechatpy_takes_a_new_token_when_its_old_one_is_refused(
-    wecom_control: WecomControl, app: AppCredentials, client: Any
+    wecom: WecomControl, console: AppCredentials, client: Any
 ) -> None:
-    client.message.send_text(app["agent_id"], USER, "one")
-    wecom_control.expire_token(app["app"], 42001)
-    client.message.send_text(app["agent_id"], USER, "two")
-    assert [shown["text"] for shown in wecom_control.deliveries(USER)] == ["one", "two"]
+    client.message.send_text(console["agent_id"], USER, "one")
+    wecom.expire_token(console["app"], 42001)
+    client.message.send_text(console["agent_id"], USER, "two")
+    assert [shown["text"] for shown in wecom.deliveries(USER)] == ["one", "two"]
 
 
 def test_wechatpy_uploads_sends_and_downloads_a_picture(
-    wecom_control: WecomControl, app: AppCredentials, client: Any
+    wecom: WecomControl, console: AppCredentials, client: Any
 ) -> None:
     media_id = client.media.upload("image", io.BytesIO(PICTURE))["media_id"]
-    client.message.send_image(app["agent_id"], USER, media_id)
+    client.message.send_image(console["agent_id"], USER, media_id)
     # Its own download() knows only the platform's address, which stands in the URL it builds.
-    url = client.media.get_url(media_id).replace("https://qyapi.weixin.qq.com", app["api_base_url"])
+    url = client.media.get_url(media_id).replace("https://qyapi.weixin.qq.com", console["api_base_url"])
     assert requests.get(url, timeout=10).content == PICTURE
-    [shown] = wecom_control.deliveries(USER)
+    [shown] = wecom.deliveries(USER)
     assert (shown["msgtype"], shown["content"]["media_id"]) == ("image", media_id)
 
 
 def test_wechatpy_reports_a_refusal_by_its_code(
-    wecom_control: WecomControl, app: AppCredentials, client: Any, peer_module: Callable[[str], ModuleType]
+    wecom: WecomControl, console: AppCredentials, client: Any, peer_module: Callable[[str], ModuleType]
 ) -> None:
-    wecom_control.set_app(app["app"], visible_users=[])
+    wecom.set_app(console["app"], visible_users=[])
     with pytest.raises(peer_module("wechatpy.exceptions").WeChatClientException) as caught:
-        client.message.send_text(app["agent_id"], USER, "hi")
+        client.message.send_text(console["agent_id"], USER, "hi")
     assert caught.value.errcode == 81013
 
 
 def test_wechatpy_decrypts_and_parses_a_callback_and_answers_its_url_check(
-    app: AppCredentials, peer_module: Callable[[str], ModuleType]
+    console: AppCredentials, peer_module: Callable[[str], ModuleType]
 ) -> None:
     theirs = peer_module("wechatpy.enterprise.crypto").WeChatCrypto(
-        app["token"], app["encoding_aes_key"], app["corp_id"]
+        console["token"], console["encoding_aes_key"], console["corp_id"]
     )
-    ours, fresh = CallbackCrypto(app["token"], app["encoding_aes_key"], app["corp_id"]), new_freshness()
-    fields = {"ToUserName": app["corp_id"], "FromUserName": USER, "MsgType": "text", "Content": "你好 ]]>", "MsgId": 7}
-    encrypted = ours.encrypt(to_xml(Callback(app["app"], fields, Knobs()).fields).encode())
+    ours, fresh = CallbackCrypto(console["token"], console["encoding_aes_key"], console["corp_id"]), new_freshness()
+    said = {"FromUserName": USER, "MsgType": "text", "Content": "你好 ]]>", "MsgId": 7}
+    fields = {"ToUserName": console["corp_id"]} | said
+    encrypted = ours.encrypt(to_xml(Callback(console["app"], fields, Knobs()).fields).encode())
     query = signed_query(ours, fresh, encrypted)
-    body = to_xml({"ToUserName": app["corp_id"], "AgentID": app["agent_id"], "Encrypt": encrypted})
+    body = to_xml({"ToUserName": console["corp_id"], "AgentID": console["agent_id"], "Encrypt": encrypted})
     plain = theirs.decrypt_message(body, query["msg_signature"], query["timestamp"], query["nonce"])
     message = peer_module("wechatpy.enterprise").parse_message(plain)
     assert (message.source, message.content, message.id) == (USER, "你好 ]]>", 7)

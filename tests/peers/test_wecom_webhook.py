@@ -2,39 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
-
-import pytest
+from collections.abc import Callable
 
 from tests.support.wecom_app import AES_KEY, TOKEN, App
-from tests.web.conftest import WebProcess
+from tests.web.conftest import WebProcess, web
 from wechat_bridge.wiring import Wired
 
 from .conftest import Driver
-from .wecom_packages import wecom_folder
+from .wecom_packages import drive_wecom
 
-
-@pytest.fixture
-def web(urls: tuple[str, str], repository: Path, tmp_path: Path) -> Iterator[WebProcess]:
-    process = WebProcess(repository, tmp_path, urls)
-    process.start()
-    yield process
-    process.kill()
-
-
-@pytest.fixture
-def drive_wecom(tmp_path: Path) -> Iterator[Callable[..., Driver]]:
-    """Starts a driver script with arguments."""
-    drivers: list[Driver] = []
-
-    def start(script: str, *arguments: str) -> Driver:
-        drivers.append(Driver(wecom_folder(), tmp_path / "state", script, *arguments))
-        return drivers[-1]
-
-    yield start
-    for driver in drivers:
-        driver.stop()
+__all__ = ["drive_wecom", "web"]
 
 
 def test_the_official_crypto_passes_the_url_check_and_what_it_says_is_kept_once(

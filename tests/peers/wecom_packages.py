@@ -1,4 +1,4 @@
-"""Where Tencent's own WeCom packages are, installed there when they are not yet."""
+"""Tencent's own WeCom packages, installed when they are not yet, and what drives them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ import shutil
 import socket
 import subprocess
 import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from .conftest import missing
+import pytest
+
+from .conftest import Driver, drivers, missing
 
 # The plugin names its host as a peer dependency and needs these four beside it.
 PACKAGES = {
@@ -49,6 +52,13 @@ def install(folder: Path) -> None:
     ended = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False)
     if ended.returncode:
         missing(f"{' '.join(names)} (npm says: {ended.stderr[-300:]})")
+
+
+@pytest.fixture
+def drive_wecom(tmp_path: Path) -> Iterator[Callable[..., Driver]]:
+    """Starts a driver script of these packages with arguments."""
+    with drivers(wecom_folder(), tmp_path / "state") as start:
+        yield start
 
 
 def free_port() -> int:

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -21,16 +20,10 @@ COMMAND = [sys.executable, "-m", "wechat_bridge.simulators", "engine"]
 OPENAI, FASTGPT, DIFY = "/v1/chat/completions", "/api/v1/chat/completions", "/v1/chat-messages"
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[EngineSimulator]:
-    with EngineSimulator() as simulator:
-        yield simulator
-
-
 @pytest.fixture
-def engine(running: EngineSimulator) -> EngineSimulator:
-    running.clear()
-    return running
+def engine(simulated_engine: EngineSimulator) -> EngineSimulator:
+    """The simulated engine."""
+    return simulated_engine
 
 
 def post(engine: EngineSimulator | str, path: str, body: Any, **headers: str) -> requests.Response:

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 
 import pytest
 
-from wechat_bridge.store import broker, redis_keys
+from wechat_bridge.store import redis_keys
 from wechat_bridge.store.broker import RedisClient
 from wechat_bridge.store.pacing import SendPacing
 
 _people = count(1)
 LONG_SECONDS = 10_000.0
-
-
-@pytest.fixture(scope="module")
-def client(urls: tuple[str, str]) -> Iterator[RedisClient]:
-    """A Redis database of this module."""
-    opened = broker.connect(urls[0])
-    yield opened
-    opened.close()
 
 
 @pytest.fixture
@@ -32,22 +23,22 @@ def person() -> str:
 
 
 @pytest.fixture
-def pacing(client: RedisClient) -> SendPacing:
+def pacing(redis_client: RedisClient) -> SendPacing:
     """The slots of one process."""
-    return SendPacing(client)
+    return SendPacing(redis_client)
 
 
-def moments(client: RedisClient, person: str) -> list[int]:
+def moments(redis_client: RedisClient, person: str) -> list[int]:
     """The reserved moments of a person, in ms."""
-    return [int(str(each)) for each in client.lrange(redis_keys.person_slots("corp:1", person), 0, -1)]
+    return [int(str(each)) for each in redis_client.lrange(redis_keys.person_slots("corp:1", person), 0, -1)]
 
 
 def test_in_no_minute_and_no_hour_more_is_reserved_than_allowed(
-    client: RedisClient, pacing: SendPacing, person: str
+    redis_client: RedisClient, pacing: SendPacing, person: str
 ) -> None:
     for _ in range(70):
         pacing.reserve_for_person("corp:1", person, 5, 40, LONG_SECONDS)
-    kept = moments(client, person)
+    kept = moments(redis_client, person)
     assert kept == sorted(kept)
     assert len(kept) == 40, "older ones count no more and are not kept"
     assert all(later - earlier >= 60_000 for earlier, later in zip(kept, kept[5:], strict=False))
@@ -65,17 +56,17 @@ def test_twenty_threads_get_what_is_allowed_and_no_more(pacing: SendPacing, pers
     assert sum(wait <= 5 for wait in waits) == 25
 
 
-def test_what_nobody_waits_for_is_not_reserved(client: RedisClient, pacing: SendPacing, person: str) -> None:
+def test_what_nobody_waits_for_is_not_reserved(redis_client: RedisClient, pacing: SendPacing, person: str) -> None:
     for _ in range(4):
         pacing.reserve_for_person("corp:1", person, 2, 900, 5.0)
-    assert len(moments(client, person)) == 2
+    assert len(moments(redis_client, person)) == 2
 
 
 def test_what_stands_in_redis_about_a_person_goes_after_an_hour(
-    client: RedisClient, pacing: SendPacing, person: str
+    redis_client: RedisClient, pacing: SendPacing, person: str
 ) -> None:
     pacing.reserve_for_person("corp:1", person, 2, 900, 5.0)
-    ttl = client.pttl(redis_keys.person_slots("corp:1", person))
+    ttl = redis_client.pttl(redis_keys.person_slots("corp:1", person))
     assert 3_590_000 < int(str(ttl)) <= 3_600_000
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from tests.store.wecom_app import WRONG, App
+from tests.store.wecom_app import WRONG, App, app
 from tests.support.together import together
 from wechat_bridge.errors import (
     AddressNotTrusted,
@@ -16,22 +14,8 @@ from wechat_bridge.errors import (
     PlatformUnavailable,
     QuotaUsedUp,
 )
-from wechat_bridge.store import broker
-from wechat_bridge.store.broker import RedisClient
 
-
-@pytest.fixture(scope="module")
-def redis_client(redis_url: str) -> Iterator[RedisClient]:
-    """A Redis; every test has a corp of its own in it."""
-    client = broker.connect(redis_url)
-    yield client
-    client.close()
-
-
-@pytest.fixture
-def app(redis_client: RedisClient) -> App:
-    """An app that nobody has asked for."""
-    return App(redis_client)
+__all__ = ["app"]
 
 
 def test_a_wrong_secret_is_not_asked_with_again_by_anybody_for_a_minute(app: App) -> None:

@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
-from tests.store.wecom_app import WRONG, App, Asking
+from tests.store.wecom_app import WRONG, App, Asking, app
 from tests.support.together import together
 from wechat_bridge.errors import (
     CredentialRefused,
 )
-from wechat_bridge.store import broker
-from wechat_bridge.store.broker import RedisClient
 
-
-@pytest.fixture(scope="module")
-def redis_client(redis_url: str) -> Iterator[RedisClient]:
-    """A Redis; every test has a corp of its own in it."""
-    client = broker.connect(redis_url)
-    yield client
-    client.close()
-
-
-@pytest.fixture
-def app(redis_client: RedisClient) -> App:
-    """An app that nobody has asked for."""
-    return App(redis_client)
+__all__ = ["app"]
 
 
 # an older answer never wins (field report 42)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import time
 import urllib.request
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from itertools import count
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 
 from tests.channels.calls import wait_until
 from tests.channels.scripted_server import Exchange, ScriptedServer
-from tests.store.wecom_app import App
+from tests.store.wecom_app import App, app
 from tests.support.together import together
 from wechat_bridge.errors import (
     BrokerUnavailable,
@@ -23,22 +22,9 @@ from wechat_bridge.errors import (
 from wechat_bridge.local.services import RedisServer
 from wechat_bridge.model.wecom import AccessToken
 from wechat_bridge.store import broker, wecom_tokens
-from wechat_bridge.store.broker import RedisClient
 from wechat_bridge.store.wecom_tokens import WecomTokens
 
-
-@pytest.fixture(scope="module")
-def redis_client(redis_url: str) -> Iterator[RedisClient]:
-    """A Redis; every test has a corp of its own in it."""
-    client = broker.connect(redis_url)
-    yield client
-    client.close()
-
-
-@pytest.fixture
-def app(redis_client: RedisClient) -> App:
-    """An app that nobody has asked for."""
-    return App(redis_client)
+__all__ = ["app"]
 
 
 def test_a_token_is_asked_for_once_and_used_until_shortly_before_its_end(app: App) -> None:
@@ -112,14 +98,14 @@ def ten_callers(redis_url: str, corp_id: str, url: str) -> list[str]:
     return found
 
 
-def test_twenty_callers_on_two_processes_with_an_expired_token_ask_once(app: App, redis_url: str) -> None:
+def test_twenty_callers_on_two_processes_with_an_expired_token_ask_once(app: App, urls: tuple[str, str]) -> None:
     asked = count(1)
 
     def script(exchange: Exchange) -> None:
         exchange.answer(f"t{next(asked)}".encode(), "200 OK", "Connection: close")
 
     with ScriptedServer(script) as server, ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
-        both = [pool.submit(ten_callers, redis_url, app.corp_id, server.url) for _ in range(2)]
+        both = [pool.submit(ten_callers, urls[0], app.corp_id, server.url) for _ in range(2)]
         found = [token for future in both for token in future.result(60)]
         assert found == ["t2"] * 20
         assert len(server.received) == 2  # the first, and one refresh

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from itertools import count
 
+import pytest
+
 from wechat_bridge.errors import BridgeError, CredentialRefused
 from wechat_bridge.model.wecom import AccessToken
 from wechat_bridge.store import redis_keys
@@ -66,3 +68,9 @@ class App:
     def shut_seconds(self) -> float:
         """For how long nobody may ask."""
         return float(str(self.client.hget(self.key, "shut_until"))) / 1000 - time.time()
+
+
+@pytest.fixture
+def app(redis_client: RedisClient) -> App:
+    """An app that nobody has asked for."""
+    return App(redis_client)

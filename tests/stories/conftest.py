@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -35,17 +35,23 @@ def polls_per_task(request: pytest.FixtureRequest) -> int:
 
 
 @pytest.fixture(scope="module")
-def system(
-    urls: tuple[str, str],
-    tmp_path_factory: pytest.TempPathFactory,
-    simulated_wechat: IlinkSimulatorProcess,
-    polls_per_task: int,
-) -> Iterator[System]:
+def make_system(
+    urls: tuple[str, str], tmp_path_factory: pytest.TempPathFactory, simulated_wechat: IlinkSimulatorProcess
+) -> Callable[..., System]:
+    """Makes a system at the simulated WeChat, in an environment, of which nothing runs yet."""
+
+    def make(**environment: str) -> System:
+        directory = tmp_path_factory.mktemp("system")
+        return System(urls, directory, simulated_wechat.control, simulated_wechat.base_url, **environment)
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def system(make_system: Callable[..., System], polls_per_task: int) -> Iterator[System]:
     """A running system with one worker of each kind."""
     slices = {"WECHAT_BRIDGE_POLL__POLLS_PER_TASK": str(polls_per_task)}
     quick = {"WECHAT_BRIDGE_POLL__EMPTY_POLL_DELAY_SECONDS": "2"}
-    directory = tmp_path_factory.mktemp("system")
-    control, base_url = simulated_wechat.control, simulated_wechat.base_url
-    with System(urls, directory, control, base_url, **slices, **quick) as running:
+    with make_system(**slices, **quick) as running:
         running.start_all(poll_threads=150)
         yield running

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count, cycle
 
 import pytest
 
 from tests.support.system import System, wait_until
 from wechat_bridge.local.child import Child
-from wechat_bridge.simulators.ilink import IlinkSimulatorProcess
 
 pytestmark = [pytest.mark.story, pytest.mark.slow]
 
@@ -55,13 +54,10 @@ class Fleet:
 
 
 @pytest.fixture
-def fleet(
-    urls: tuple[str, str], tmp_path_factory: pytest.TempPathFactory, simulated_wechat: IlinkSimulatorProcess
-) -> Iterator[Fleet]:
+def fleet(make_system: Callable[..., System]) -> Iterator[Fleet]:
     """A system with one worker of each kind."""
-    directory = tmp_path_factory.mktemp("deploys")
     quick = {"WECHAT_BRIDGE_POLL__EMPTY_POLL_DELAY_SECONDS": "2"}
-    with System(urls, directory, simulated_wechat.control, simulated_wechat.base_url, **quick) as system:
+    with make_system(**quick) as system:
         system.start_all()
         found = Fleet(system)
         yield found

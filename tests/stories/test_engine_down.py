@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -16,7 +16,6 @@ from tests.support.system import System, wait_until
 from tests.support.world import World
 from wechat_bridge.model.turn import TurnState
 from wechat_bridge.simulators.engine import EngineSimulator
-from wechat_bridge.simulators.ilink import IlinkSimulatorProcess
 
 pytestmark = [pytest.mark.story, pytest.mark.slow]
 
@@ -96,10 +95,7 @@ def narrow() -> Iterator[Counting]:
 
 
 @pytest.fixture(scope="module")
-def pair(
-    urls: tuple[str, str], tmp_path_factory: pytest.TempPathFactory, simulated_wechat: IlinkSimulatorProcess,
-    gpt: EngineSimulator, narrow: Counting,
-) -> Iterator[System]:  # fmt: skip
+def pair(make_system: Callable[..., System], gpt: EngineSimulator, narrow: Counting) -> Iterator[System]:
     """A system with two reply workers and both engines; an hour of pauses takes seconds."""
     engines = {
         "gpt": {"kind": "openai", "base_url": f"{gpt.base_url}/v1", "model": "m", "history_turns": 0},
@@ -111,8 +107,7 @@ def pair(
         "WECHAT_BRIDGE_BREAKER__OPEN_MOST_SECONDS": "0.2",
         "WECHAT_BRIDGE_POLL__EMPTY_POLL_DELAY_SECONDS": "2",
     }
-    directory = tmp_path_factory.mktemp("pair")
-    with System(urls, directory, simulated_wechat.control, simulated_wechat.base_url, **quick) as running:
+    with make_system(**quick) as running:
         running.start_all(reply_threads=20)
         running.start("reply", "reply2", threads=20)
         running.wait_alive(5)

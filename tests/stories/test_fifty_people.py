@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise
 
@@ -19,7 +19,6 @@ from tests.support.world import World
 from wechat_bridge.model import keys
 from wechat_bridge.model.message import InboxRow
 from wechat_bridge.model.turn import Turn
-from wechat_bridge.simulators.ilink import IlinkSimulatorProcess
 
 pytestmark = [pytest.mark.story, pytest.mark.slow]
 
@@ -31,12 +30,9 @@ MOST_LATER_SECONDS = 0.4
 
 
 @pytest.fixture(scope="module")
-def small(
-    urls: tuple[str, str], tmp_path_factory: pytest.TempPathFactory, simulated_wechat: IlinkSimulatorProcess
-) -> Iterator[System]:
+def small(make_system: Callable[..., System]) -> Iterator[System]:
     """A running system whose reply worker has four threads."""
-    directory = tmp_path_factory.mktemp("small")
-    with System(urls, directory, simulated_wechat.control, simulated_wechat.base_url) as running:
+    with make_system() as running:
         running.start_all(reply_threads=THREADS)
         yield running
 

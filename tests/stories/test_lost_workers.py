@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from tests.support.system import System, wait_until
-from wechat_bridge.simulators.ilink import IlinkSimulatorProcess
 
 pytestmark = [pytest.mark.story, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
-def pair(
-    urls: tuple[str, str], tmp_path_factory: pytest.TempPathFactory, simulated_wechat: IlinkSimulatorProcess
-) -> Iterator[System]:
+def pair(make_system: Callable[..., System]) -> Iterator[System]:
     """A system with two poll workers and two reply workers."""
-    directory = tmp_path_factory.mktemp("pair")
     quick = {"WECHAT_BRIDGE_POLL__EMPTY_POLL_DELAY_SECONDS": "2"}
-    with System(urls, directory, simulated_wechat.control, simulated_wechat.base_url, **quick) as running:
+    with make_system(**quick) as running:
         running.start_all()
         running.start("poll", "poll2")
         running.start("reply", "reply2")

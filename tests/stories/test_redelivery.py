@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support.system import PLUGIN, System, wait_until
 from tests.support.world import World
-from wechat_bridge.simulators.ilink import IlinkSimulatorProcess
 
 pytestmark = [pytest.mark.story, pytest.mark.slow]
 
@@ -21,16 +20,10 @@ RETRY_SECONDS = 20.0
 
 
 @pytest.fixture(scope="module")
-def pair(
-    urls: tuple[str, str], tmp_path_factory: pytest.TempPathFactory, simulated_wechat: IlinkSimulatorProcess
-) -> Iterator[System]:
+def pair(make_system: Callable[..., System]) -> Iterator[System]:
     """Two reply workers whose broker delivers again after five seconds."""
-    directory = tmp_path_factory.mktemp("redelivery")
-    own = {
-        "PYTHONPATH": os.pathsep.join(map(str, (SHORTENED, PLUGIN))),
-        "STORY_RECEIVED_LOG": str(directory / RECEIVED),
-    }
-    with System(urls, directory, simulated_wechat.control, simulated_wechat.base_url, **own) as system:
+    with make_system(PYTHONPATH=os.pathsep.join(map(str, (SHORTENED, PLUGIN)))) as system:
+        system.environment["STORY_RECEIVED_LOG"] = str(system.directory / RECEIVED)
         system.start_all()
         system.start("reply", "reply-2")
         system.wait_alive(5)

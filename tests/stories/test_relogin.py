@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -67,16 +67,13 @@ class Flower:
 
 
 @pytest.fixture(scope="module")
-def system(
-    urls: tuple[str, str], tmp_path_factory: pytest.TempPathFactory, simulated_wechat: IlinkSimulatorProcess
-) -> Iterator[System]:
+def system(make_system: Callable[..., System], simulated_wechat: IlinkSimulatorProcess) -> Iterator[System]:
     """A running system that logs in at the simulated WeChat."""
-    directory = tmp_path_factory.mktemp("system")
     environment = {
         "WECHAT_BRIDGE_LOGIN__API_BASE": simulated_wechat.base_url,
         "WECHAT_BRIDGE_POLL__EMPTY_POLL_DELAY_SECONDS": "1",
     }
-    with System(urls, directory, simulated_wechat.control, simulated_wechat.base_url, **environment) as running:
+    with make_system(**environment) as running:
         running.start_all()
         yield running
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 import redis
 
 from tests.support.system import System, wait_until
-from wechat_bridge.simulators.ilink import IlinkSimulatorProcess
 from wechat_bridge.store import redis_keys
 
 pytestmark = [pytest.mark.story, pytest.mark.slow]
@@ -20,12 +19,9 @@ POLL_QUEUE = redis_keys.queue("poll")
 
 
 @pytest.fixture(scope="module")
-def small(
-    urls: tuple[str, str], tmp_path_factory: pytest.TempPathFactory, simulated_wechat: IlinkSimulatorProcess
-) -> Iterator[System]:
+def small(make_system: Callable[..., System]) -> Iterator[System]:
     """A system whose poll worker has ten threads."""
-    directory = tmp_path_factory.mktemp("small")
-    with System(urls, directory, simulated_wechat.control, simulated_wechat.base_url) as running:
+    with make_system() as running:
         yield running
 
 

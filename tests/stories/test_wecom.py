@@ -6,36 +6,28 @@ import re
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
 
-from tests.support.system import System, wait_until
+from tests.stories.called import Called
+from tests.support.system import wait_until
 from tests.support.wecom_world import WecomWorld
 from tests.web.conftest import WebProcess
 from wechat_bridge.model.channel import QueueMode
 from wechat_bridge.model.turn import TurnState
-from wechat_bridge.simulators.wecom import WecomControl, WecomSimulatorProcess
 
 pytestmark = [pytest.mark.story, pytest.mark.slow]
 
 ADDRESS = "192.0.2.7"
+WORKERS = (("reply", "reply"), ("reply", "reply2"), ("ops", "ops"), ("beat", "beat"))
 
 
-class Company:
-    """A running system with two reply workers, its callback server, and WeCom."""
-
-    def __init__(self, system: System, web: WebProcess, control: WecomControl) -> None:
-        self.system = system
-        self.control = control
-        self._web = web
+class Company(Called):
+    """Members, and an app for each test; two workers reply."""
 
     def app(self) -> WecomWorld:
         """Make an app whose callbacks come here."""
-        world = WecomWorld.of_app(self.system.wired, self.control)
-        url = f"http://127.0.0.1:{self._web.port}/wecom/{world.share_id}"
-        assert self.control.set_callback(world.bot_id, url)["ok"]
-        return world
+        return self.reached(WecomWorld.of_app(self.system.wired, self.control))
 
     def alerts(self, event: str, world: WecomWorld) -> int:
         """How often any process said so about a channel."""
@@ -46,33 +38,13 @@ class Company:
 @pytest.fixture(scope="module")
 def company(urls: tuple[str, str], repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Company]:
     """A company of this module."""
-    directory = tmp_path_factory.mktemp("company")
-    web = WebProcess(repository, directory, urls, WECHAT_BRIDGE_DEBOUNCE__IDLE_SECONDS="0")
-    with WecomSimulatorProcess() as wecom, System(urls, directory, cast("Any", None), "") as system:
-        for kind, name in (("reply", "reply"), ("reply", "reply2"), ("ops", "ops"), ("beat", "beat")):
-            system.start(kind, name, threads=30)
-        web.start()
-        try:
-            system.wait_alive(4)
-            system.wait_steady()
-            yield Company(system, web, wecom.control)
-        finally:
-            web.kill()
-
-
-def heard(world: WecomWorld, name: str) -> list[str]:
-    """What a member read, message by message, where turns merged several."""
-    return [line for text in world.delivered(name) for line in text.split("\n")]
+    web = WebProcess(repository, tmp_path_factory.mktemp("company"), urls, WECHAT_BRIDGE_DEBOUNCE__IDLE_SECONDS="0")
+    with Company.running(urls, web, WORKERS, threads=30) as running:
+        yield running
 
 
 def say(world: WecomWorld, name: str, *texts: str) -> None:
     world.control.say(world.bot_id, world.user(name), *texts)
-
-
-def wait_heard(world: WecomWorld, said: dict[str, list[str]], seconds: float) -> None:
-    """Everybody reads the answers to what they said, in order, each once."""
-    wait_until(lambda: all(len(heard(world, name)) >= len(said[name]) for name in said), seconds, "all are answered")
-    assert {name: heard(world, name) for name in said} == said
 
 
 def test_what_members_write_is_answered_once_and_in_order(company: Company) -> None:
@@ -80,7 +52,7 @@ def test_what_members_write_is_answered_once_and_in_order(company: Company) -> N
     said = {f"user{number}": [f"{number} {text}" for text in "abc"] for number in range(20)}
     for name, texts in said.items():
         say(world, name, *texts)
-    wait_heard(world, said, 40)
+    company.system.assert_answered(world, said, 40)
 
 
 def test_what_is_longer_than_wecom_shows_comes_whole(company: Company) -> None:
@@ -88,7 +60,7 @@ def test_what_is_longer_than_wecom_shows_comes_whole(company: Company) -> None:
     world = company.app()
     texts = [f"{number}" + "企业微信" * 150 for number in range(4)]
     say(world, "ann", *texts)
-    wait_heard(world, {"ann": texts}, 20)
+    company.system.assert_answered(world, {"ann": texts}, 20)
 
 
 def test_a_killed_reply_worker_costs_nobody_an_answer(company: Company) -> None:
@@ -100,20 +72,20 @@ def test_a_killed_reply_worker_costs_nobody_an_answer(company: Company) -> None:
     wait_until(lambda: len(company.system.engine_calls()) >= 6, 20, "the engine is asked")
     company.system.kill("reply")
     company.system.start("reply", "reply", threads=30)
-    wait_heard(world, said, 60)
+    company.system.assert_answered(world, said, 60)
 
 
 def test_twenty_sends_of_two_processes_with_an_expired_token_refresh_it_once(company: Company) -> None:
     """Field report 15."""
     world = company.app()
     say(world, "ann", "first")
-    wait_heard(world, {"ann": ["first"]}, 20)
+    company.system.assert_answered(world, {"ann": ["first"]}, 20)
     before = len(company.control.calls("gettoken", world.bot_id))
     assert company.control.expire_token(world.bot_id, 42001)
     said = {f"user{number}": ["hello"] for number in range(20)}
     for name in said:
         say(world, name, "hello")
-    wait_heard(world, said, 30)
+    company.system.assert_answered(world, said, 30)
     assert len(company.control.calls("gettoken", world.bot_id)) == before + 1
 
 
@@ -130,7 +102,7 @@ def test_an_address_that_is_not_trusted_for_a_while_costs_no_answer_and_one_aler
     company.control.set_app(world.bot_id, trusted_ips=[ADDRESS])
     past = world.bridge.clock.now() - timedelta(seconds=1)
     world.bridge.channels.collection.update_one({"_id": world.share_id}, {"$set": {"hold.probe_at": past}})
-    wait_heard(world, {name: [f"from {name}"] for name in names}, 40)
+    company.system.assert_answered(world, {name: [f"from {name}"] for name in names}, 40)
     assert [company.alerts(event, world) for event in ("alert_raised", "alert_cleared")] == [1, 1]
     wait_until(lambda: world.channel.hold is None, 20, "the hold is forgotten")
 
@@ -142,4 +114,4 @@ def test_forty_answers_to_one_person_within_a_minute_are_all_seen(company: Compa
     world.bridge.channels.configure(world.share_id, {"queue_mode": QueueMode.FOLLOWUP.value})
     texts = [f"question {number}" for number in range(40)]
     say(world, "ann", *texts)
-    wait_heard(world, {"ann": texts}, 180)
+    company.system.assert_answered(world, {"ann": texts}, 180)

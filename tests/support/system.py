@@ -159,6 +159,13 @@ class System:
         )
         assert [self.heard(world) for world in worlds] == [texts] * len(worlds)
 
+    def assert_answered(self, world: World, said: dict[str, list[str]], seconds: float) -> None:
+        """Everybody hears the answers to what they ``said``, by name, within ``seconds``, in order, each once."""
+        wait_until(
+            lambda: all(len(self.heard(world, name)) >= len(said[name]) for name in said), seconds, "all are answered"
+        )
+        assert {name: self.heard(world, name) for name in said} == said
+
     def retire(self) -> None:
         """Let no channel made so far be polled any more, so that later stories have the machine to themselves."""
         channels = self.wired.bridge.channels.collection

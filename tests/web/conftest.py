@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Self
 
 import pytest
 import requests
@@ -30,6 +31,15 @@ class WebProcess(Managed):
         """The command of the Procfile."""
         options = ["--port", str(self.port), "--no-server-header", "--no-access-log"]
         return [sys.executable, "-m", "uvicorn", "wechat_bridge.web.app:app", *options]
+
+    def __enter__(self) -> Self:
+        """Start it."""
+        self.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Kill it."""
+        self.kill()
 
     def get(self, path: str, seconds: float = 10.0) -> requests.Response:
         """Ask the process."""
@@ -58,7 +68,5 @@ class WebProcess(Managed):
 @pytest.fixture(scope="module")
 def web(urls: tuple[str, str], repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebProcess]:
     """A web process on the databases of this module."""
-    process = WebProcess(repository, tmp_path_factory.mktemp("web"), urls)
-    process.start()
-    yield process
-    process.kill()
+    with WebProcess(repository, tmp_path_factory.mktemp("web"), urls) as process:
+        yield process

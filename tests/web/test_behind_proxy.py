@@ -12,21 +12,16 @@ import requests
 from tests.channels.scripted_server import ScriptedServer
 from tests.support.reverse_proxy import ReverseProxy, proxies
 from tests.support.system import wait_until
-from tests.support.wecom_app import SECRETS, App
+from tests.support.wecom_app import App
+from tests.support.wecom_world import secrets_of
 from tests.web.conftest import WebProcess
 from wechat_bridge.flow.checks import Check
 from wechat_bridge.flow.doctor_url import of_url
 from wechat_bridge.local.ports import free_port, http_ok
-from wechat_bridge.simulators.wecom import AppCredentials, WecomControl, WecomSimulator
+from wechat_bridge.simulators.wecom import AppCredentials, WecomControl
 from wechat_bridge.wiring import Wired
 
 Launch = Callable[[int], ReverseProxy]
-
-
-@pytest.fixture(scope="module")
-def wecom() -> Iterator[WecomControl]:
-    with WecomSimulator() as running:
-        yield running.control
 
 
 @pytest.fixture(scope="module", params=sorted(proxies()))
@@ -55,17 +50,10 @@ def proxy(launch: Launch, web: WebProcess) -> ReverseProxy:
     return launch(web.port)
 
 
-@pytest.fixture(scope="module")
-def console(wecom: WecomControl) -> AppCredentials:
-    return wecom.create_app()
-
-
 @pytest.fixture
 def app(wired: Wired, console: AppCredentials) -> App:
     """A channel for the app of the console."""
-    given = {name: console[name] for name in ("secret", "token", "encoding_aes_key")}
-    secrets = SECRETS.model_copy(update=given)
-    return App.create(wired.bridge, secrets, corp_id=console["corp_id"], agent_id=int(console["agent_id"]))
+    return App.create(wired.bridge, secrets_of(console), corp_id=console["corp_id"], agent_id=int(console["agent_id"]))
 
 
 def _answers(port: int) -> bool:

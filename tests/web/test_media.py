@@ -41,10 +41,8 @@ class TalkativeWebProcess(WebProcess):
 
 @pytest.fixture(scope="module")
 def web(urls: tuple[str, str], repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebProcess]:
-    process = TalkativeWebProcess(repository, tmp_path_factory.mktemp("web"), urls)
-    process.start()
-    yield process
-    process.kill()
+    with TalkativeWebProcess(repository, tmp_path_factory.mktemp("web"), urls) as process:
+        yield process
 
 
 @pytest.fixture

@@ -18,24 +18,15 @@ from tests.web.conftest import WebProcess
 from wechat_bridge.channels.wecom.callback import Signed, crypto_of
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.model.channel import Channel, ChannelKind, ChannelStatus, StatusReason
-from wechat_bridge.simulators.wecom import WecomControl, WecomSimulator
+from wechat_bridge.simulators.wecom import AppCredentials, WecomControl
 from wechat_bridge.wiring import Wired
 
 
 @pytest.fixture(scope="module")
 def second(urls: tuple[str, str], repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebProcess]:
     """Another web process on the same databases, behind a proxy that takes the prefix /bridge off."""
-    process = WebProcess(repository, tmp_path_factory.mktemp("second"), urls, UVICORN_ROOT_PATH="/bridge")
-    process.start()
-    yield process
-    process.kill()
-
-
-@pytest.fixture(scope="module")
-def wecom() -> Iterator[WecomSimulator]:
-    """The simulated WeCom."""
-    with WecomSimulator() as running:
-        yield running
+    with WebProcess(repository, tmp_path_factory.mktemp("second"), urls, UVICORN_ROOT_PATH="/bridge") as process:
+        yield process
 
 
 @pytest.fixture
@@ -65,19 +56,17 @@ def test_a_message_is_kept_and_answered_with_nothing(web: WebProcess, app: App) 
 
 
 def test_the_simulated_console_takes_the_address_and_the_simulated_members_are_heard(
-    web: WebProcess, bridge: Bridge, wecom: WecomSimulator
+    web: WebProcess, bridge: Bridge, wecom: WecomControl, console: AppCredentials
 ) -> None:
-    control: WecomControl = wecom.control
-    made = control.create_app()
-    secrets = SECRETS.model_copy(update={"token": made["token"], "encoding_aes_key": made["encoding_aes_key"]})
-    app = App.create(bridge, secrets, corp_id=made["corp_id"], agent_id=made["agent_id"])
-    checked = control.set_callback(made["app"], f"http://127.0.0.1:{web.port}/wecom/{app.share_id}")
+    secrets = SECRETS.model_copy(update={"token": console["token"], "encoding_aes_key": console["encoding_aes_key"]})
+    app = App.create(bridge, secrets, corp_id=console["corp_id"], agent_id=console["agent_id"])
+    checked = wecom.set_callback(console["app"], f"http://127.0.0.1:{web.port}/wecom/{app.share_id}")
     assert checked["ok"], checked
-    control.say(made["app"], "ZhangSan", "one 😀", "two", duplicates=2, at_once=True)
-    control.event(made["app"], "ZhangSan", "enter_agent")
-    control.write(made["app"], "ZhangSan", [{"MsgType": "a-new-type"}])
-    control.say(made["app"], "ZhangSan", "forged", wrong_signature=True, attempts=1)
-    rows = control.callbacks(made["app"], count=5)
+    wecom.say(console["app"], "ZhangSan", "one 😀", "two", duplicates=2, at_once=True)
+    wecom.event(console["app"], "ZhangSan", "enter_agent")
+    wecom.write(console["app"], "ZhangSan", [{"MsgType": "a-new-type"}])
+    wecom.say(console["app"], "ZhangSan", "forged", wrong_signature=True, attempts=1)
+    rows = wecom.callbacks(console["app"], count=5)
     assert [row["state"] for row in rows] == ["accepted"] * 4 + ["given_up"]
     attempts = [attempt for row in rows[:4] for attempt in row["attempts"]]
     assert {attempt["status"] for attempt in attempts} == {200}

@@ -26,9 +26,8 @@ _corps = count(1)
 @pytest.fixture(scope="session")
 def redis_client(redis_url: str) -> Iterator[RedisClient]:
     """A Redis; every test has a corp of its own in it."""
-    client = broker.connect(redis_url)
-    yield client
-    client.close()
+    with broker.connect(redis_url) as client:
+        yield client
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -12,6 +11,7 @@ import pytest
 from tests.channels.scripted_server import Exchange, ScriptedServer
 from tests.support.pictures import png
 from tests.support.together import together
+from tests.support.wecom_world import secrets_of, settings_of
 from wechat_bridge.channels.base import OutboundFile
 from wechat_bridge.channels.http import HttpClient
 from wechat_bridge.channels.wecom.api import WecomApi
@@ -30,8 +30,8 @@ from wechat_bridge.errors import (
 )
 from wechat_bridge.model.chunks import split
 from wechat_bridge.model.message import InboxState, ItemKind
-from wechat_bridge.model.wecom import WecomAccount, WecomSecrets, WecomSettings, account_of
-from wechat_bridge.simulators.wecom import AppCredentials, WecomControl, WecomSimulator
+from wechat_bridge.model.wecom import WecomAccount, WecomSettings, account_of
+from wechat_bridge.simulators.wecom import AppCredentials, WecomControl
 from wechat_bridge.store.broker import RedisClient
 from wechat_bridge.store.wecom_media_ids import WecomMediaIds
 from wechat_bridge.store.wecom_tokens import WecomTokens
@@ -39,40 +39,10 @@ from wechat_bridge.store.wecom_tokens import WecomTokens
 USER = "ZhangSan"
 
 
-@pytest.fixture(scope="module")
-def wecom_simulator() -> Iterator[WecomSimulator]:
-    """A simulated WeCom for this module."""
-    with WecomSimulator() as running:
-        yield running
-
-
 @pytest.fixture
-def control(wecom_simulator: WecomSimulator) -> WecomControl:
-    """The member, the operator and the person behind the server."""
-    wecom_simulator.control.reset()
-    return wecom_simulator.control
-
-
-@pytest.fixture
-def app(control: WecomControl) -> AppCredentials:
-    """An app of this test alone."""
-    return control.create_app()
-
-
-def settings_of(app: AppCredentials, **changes: Any) -> WecomSettings:
-    return WecomSettings(
-        corp_id=app["corp_id"], agent_id=int(app["agent_id"]), api_base_url=app["api_base_url"], **changes
-    )
-
-
-def secrets_of(app: AppCredentials, secret: str = "") -> WecomSecrets:
-    return WecomSecrets(secret=secret or app["secret"], token=app["token"], encoding_aes_key=app["encoding_aes_key"])
-
-
-@pytest.fixture
-def member(app: AppCredentials) -> WecomAccount:
+def member(console: AppCredentials) -> WecomAccount:
     """The app as its doors need it."""
-    return account_of(settings_of(app), secrets_of(app))
+    return account_of(settings_of(console), secrets_of(console))
 
 
 @pytest.fixture
@@ -87,8 +57,8 @@ def files(http: HttpClient, redis_client: RedisClient) -> WecomMedia:
     return WecomMedia(WecomApi(http, WecomTokens(redis_client)), WecomMediaIds(redis_client), most_bytes=1_000_000)
 
 
-def seen(control: WecomControl) -> list[str]:
-    return [str(shown["text"]) for shown in control.deliveries(USER)]
+def seen(wecom: WecomControl) -> list[str]:
+    return [str(shown["text"]) for shown in wecom.deliveries(USER)]
 
 
 # out
@@ -96,91 +66,91 @@ def seen(control: WecomControl) -> list[str]:
 
 @pytest.mark.parametrize("text", ["中文字。" * 1_250, "x" * 2_047 + "中", "中" * 700 + "👍"])
 def test_a_long_answer_is_seen_whole_and_in_order(
-    control: WecomControl, sender: WecomDoor, member: WecomAccount, text: str
+    wecom: WecomControl, sender: WecomDoor, member: WecomAccount, text: str
 ) -> None:
     for number, part in enumerate(split(text, 2_048, MOST_TEXT_BYTES, 20)):
         sender.send_text(member, USER, part, f"c-{number}", "")
-    assert "".join(seen(control)) == text
+    assert "".join(seen(wecom)) == text
 
 
 def test_an_answer_that_got_lost_is_sent_again_and_seen_once(
-    control: WecomControl, sender: WecomDoor, member: WecomAccount
+    wecom: WecomControl, sender: WecomDoor, member: WecomAccount
 ) -> None:
-    control.script("message/send", hang=True, process=True)
+    wecom.script("message/send", hang=True, process=True)
     with pytest.raises(PlatformUnavailable):
         sender.send_text(member, USER, "好的", "c-1", "")
     sender.send_text(member, USER, "好的", "c-1", "")
-    assert seen(control) == ["好的"]
+    assert seen(wecom) == ["好的"]
 
 
 def test_two_equal_replies_of_two_turns_are_both_seen(
-    control: WecomControl, sender: WecomDoor, member: WecomAccount
+    wecom: WecomControl, sender: WecomDoor, member: WecomAccount
 ) -> None:
     sender.send_text(member, USER, "好的", "c-1", "")
     sender.send_text(member, USER, "好的", "c-2", "")
-    assert seen(control) == ["好的", "好的"]
+    assert seen(wecom) == ["好的", "好的"]
 
 
 @pytest.mark.parametrize("renewal", ["same", "rotate"])
 @pytest.mark.parametrize("code", [40014, 42001])
 def test_twenty_sends_with_an_expired_token_renew_it_once(
-    control: WecomControl, sender: WecomDoor, member: WecomAccount, app: AppCredentials, code: int, renewal: str
+    wecom: WecomControl, sender: WecomDoor, member: WecomAccount, console: AppCredentials, code: int, renewal: str
 ) -> None:
-    control.set_options(token_renewal=renewal)
+    wecom.set_options(token_renewal=renewal)
     sender.send_text(member, USER, "first", "c-0", "")
-    control.expire_token(app["app"], code)
+    wecom.expire_token(console["app"], code)
     together(20, lambda number: sender.send_text(member, USER, f"text {number}", f"c-{number}", ""))
-    assert sorted(seen(control)) == sorted(["first", *(f"text {number}" for number in range(20))])
-    assert len(control.calls("gettoken")) == 2
+    assert sorted(seen(wecom)) == sorted(["first", *(f"text {number}" for number in range(20))])
+    assert len(wecom.calls("gettoken")) == 2
 
 
 def test_a_wrong_secret_never_gets_the_address_banned(
-    control: WecomControl, sender: WecomDoor, app: AppCredentials, member: WecomAccount
+    wecom: WecomControl, sender: WecomDoor, console: AppCredentials, member: WecomAccount
 ) -> None:
-    wrong = account_of(settings_of(app), secrets_of(app, "wrong"))
+    wrong = account_of(settings_of(console), secrets_of(console).model_copy(update={"secret": "wrong"}))
     for number in range(20):
         with pytest.raises(CredentialRefused):
             sender.send_text(wrong, USER, "hi", f"c-{number}", "")
-    assert len(control.calls("gettoken")) == 1
+    assert len(wecom.calls("gettoken")) == 1
     sender.send_text(member, USER, "with the right one", "c-99", "")
-    assert seen(control) == ["with the right one"]
+    assert seen(wecom) == ["with the right one"]
 
 
 def test_an_untrusted_address_is_named_and_works_once_it_is_trusted(
-    control: WecomControl, sender: WecomDoor, app: AppCredentials, member: WecomAccount
+    wecom: WecomControl, sender: WecomDoor, console: AppCredentials, member: WecomAccount
 ) -> None:
-    control.set_app(app["app"], trusted_ips=["203.0.113.1"])
+    wecom.set_app(console["app"], trusted_ips=["203.0.113.1"])
     with pytest.raises(AddressNotTrusted) as caught:
         sender.send_text(member, USER, "hi", "c-1", "")
     assert caught.value.address == "127.0.0.1"
-    control.set_app(app["app"], trusted_ips=["127.0.0.1"])
-    control.advance_clock(120)
+    wecom.set_app(console["app"], trusted_ips=["127.0.0.1"])
+    wecom.advance_clock(120)
     sender.send_text(member, USER, "hi", "c-1", "")
-    assert seen(control) == ["hi"]
+    assert seen(wecom) == ["hi"]
 
 
 def test_who_is_outside_the_visible_range_is_refused_alone(
-    control: WecomControl, sender: WecomDoor, app: AppCredentials, member: WecomAccount
+    wecom: WecomControl, sender: WecomDoor, console: AppCredentials, member: WecomAccount
 ) -> None:
-    control.set_app(app["app"], visible_users=[USER])
+    wecom.set_app(console["app"], visible_users=[USER])
     with pytest.raises(RecipientRefused, match="81013"):
         sender.send_text(member, "LiSi", "hi", "c-1", "")
     sender.send_text(member, USER, "hi", "c-2", "")
-    assert seen(control) == ["hi"]
+    assert seen(wecom) == ["hi"]
 
 
 def test_a_picture_is_seen_as_it_is_also_after_three_days(
-    control: WecomControl, files: WecomMedia, app: AppCredentials, member: WecomAccount
+    wecom: WecomControl, files: WecomMedia, console: AppCredentials, member: WecomAccount
 ) -> None:
     picture = OutboundFile(ItemKind.IMAGE, "图.png", "image/png", png(50_000))
     files.send(member, USER, files.upload(member, USER, picture, 10.0), "c-1", "")
-    control.advance_clock(3 * 86_400 + 60)
+    wecom.advance_clock(3 * 86_400 + 60)
     with pytest.raises(PlatformUnavailable):  # its id is not good any more, and the next try has another
         files.send(member, USER, files.upload(member, USER, picture, 10.0), "c-2", "")
     files.send(member, USER, files.upload(member, USER, picture, 10.0), "c-2", "")
-    shown = control.deliveries(USER)
+    shown = wecom.deliveries(USER)
     assert len(shown) == 2
-    assert control.get_media(app["app"], shown[1]["content"]["media_id"]) == picture.data
+    assert wecom.get_media(console["app"], shown[1]["content"]["media_id"]) == picture.data
 
 
 # in
@@ -212,21 +182,21 @@ class Receiving:
 
 
 @pytest.fixture
-def receiving(control: WecomControl, app: AppCredentials, member: WecomAccount, server: ScriptedServer) -> Receiving:
+def receiving(wecom: WecomControl, console: AppCredentials, member: WecomAccount, server: ScriptedServer) -> Receiving:
     """The callback URL of the app."""
-    receiving = Receiving(member, settings_of(app, welcome_text="欢迎", clicks={"HOURS": "几点开门？"}))
+    receiving = Receiving(member, settings_of(console, welcome_text="欢迎", clicks={"HOURS": "几点开门？"}))
     server.script = receiving.script
-    checked = control.set_callback(app["app"], f"{server.url}/wecom/shop")
+    checked = wecom.set_callback(console["app"], f"{server.url}/wecom/shop")
     assert checked["ok"], checked
     return receiving
 
 
 def test_the_url_check_passes_and_texts_come_in_as_they_were_typed(
-    control: WecomControl, app: AppCredentials, receiving: Receiving
+    wecom: WecomControl, console: AppCredentials, receiving: Receiving
 ) -> None:
     texts = ["你好😀", "a]]>b", "<MsgId>1</MsgId>", "&amp; <b>", "  two\nlines  "]
-    control.say(app["app"], USER, *texts)
-    control.callbacks(app["app"], count=len(texts))
+    wecom.say(console["app"], USER, *texts)
+    wecom.callbacks(console["app"], count=len(texts))
     messages = [callback.message for callback in receiving.read]
     assert sorted(message.items[0].text for message in messages) == sorted(texts)
     assert {message.user_id for message in messages} == {USER}
@@ -234,20 +204,20 @@ def test_the_url_check_passes_and_texts_come_in_as_they_were_typed(
 
 
 def test_repeats_have_one_key_and_two_messages_have_two(
-    control: WecomControl, app: AppCredentials, receiving: Receiving
+    wecom: WecomControl, console: AppCredentials, receiving: Receiving
 ) -> None:
-    control.say(app["app"], USER, "hi", duplicates=2)
-    control.say(app["app"], USER, "hi")
-    control.callbacks(app["app"], count=2)
+    wecom.say(console["app"], USER, "hi", duplicates=2)
+    wecom.say(console["app"], USER, "hi")
+    wecom.callbacks(console["app"], count=2)
     keys = [callback.message.message_id for callback in receiving.read]
     assert len(keys) == 4
     assert len(set(keys)) == 2
 
 
 @pytest.mark.parametrize("pad", [1, 16, 17, 32])
-def test_every_pad_is_read(control: WecomControl, app: AppCredentials, receiving: Receiving, pad: int) -> None:
-    control.say(app["app"], USER, "hi", pad=pad)
-    control.callbacks(app["app"], count=1)
+def test_every_pad_is_read(wecom: WecomControl, console: AppCredentials, receiving: Receiving, pad: int) -> None:
+    wecom.say(console["app"], USER, "hi", pad=pad)
+    wecom.callbacks(console["app"], count=1)
     assert [callback.message.items[0].text for callback in receiving.read] == ["hi"]
 
 
@@ -262,35 +232,35 @@ def test_every_pad_is_read(control: WecomControl, app: AppCredentials, receiving
     ids=lambda given: next(iter(given)) if isinstance(given, dict) else str(given),
 )
 def test_what_is_forged_or_malformed_is_refused_and_never_read(
-    control: WecomControl, app: AppCredentials, receiving: Receiving, knobs: dict[str, Any], status: int
+    wecom: WecomControl, console: AppCredentials, receiving: Receiving, knobs: dict[str, Any], status: int
 ) -> None:
-    control.say(app["app"], USER, "hi", attempts=1, **knobs)
-    control.callbacks(app["app"], count=1)
+    wecom.say(console["app"], USER, "hi", attempts=1, **knobs)
+    wecom.callbacks(console["app"], count=1)
     assert [error.status for error in receiving.refused] == [status]
     assert receiving.read == []
 
 
 def test_events_are_read_and_answered_as_the_channel_says(
-    control: WecomControl, app: AppCredentials, receiving: Receiving
+    wecom: WecomControl, console: AppCredentials, receiving: Receiving
 ) -> None:
     for event, fields in (("subscribe", {}), ("enter_agent", {}), ("click", {"EventKey": "HOURS"}), ("no_such", {})):
-        control.event(app["app"], USER, event, {"EventKey": "", **fields})
-    control.callbacks(app["app"], count=4)
+        wecom.event(console["app"], USER, event, {"EventKey": "", **fields})
+    wecom.callbacks(console["app"], count=4)
     found = {callback.message.reason or callback.message.items[0].text: callback.welcome_text
              for callback in receiving.read}  # fmt: skip
     assert found == {"event: subscribe": "欢迎", "event: enter_agent": "", "几点开门？": "", "event: no_such": ""}
 
 
 def test_a_picture_that_comes_in_can_be_fetched_for_three_days(
-    control: WecomControl, app: AppCredentials, receiving: Receiving, files: WecomMedia, member: WecomAccount
+    wecom: WecomControl, console: AppCredentials, receiving: Receiving, files: WecomMedia, member: WecomAccount
 ) -> None:
     data = png(30_000)
-    control.write(app["app"], USER, [control.put_media(app["app"], "image", data)])
-    control.callbacks(app["app"], count=1)
+    wecom.write(console["app"], USER, [wecom.put_media(console["app"], "image", data)])
+    wecom.callbacks(console["app"], count=1)
     raw = receiving.read[0].message.raw
     pieces: list[bytes] = []
     files.fetch(member, raw, 0, pieces.append, 10.0)
     assert b"".join(pieces) == data
-    control.advance_clock(3 * 86_400 + 60)
+    wecom.advance_clock(3 * 86_400 + 60)
     with pytest.raises(MediaUnreadable, match="内容已过期"):
         files.fetch(member, raw, 0, pieces.append, 10.0)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.channels.wecom.test_against_simulator import app, control, secrets_of, wecom_simulator
 from tests.support.customer_world import kf_settings_of
+from tests.support.wecom_world import secrets_of
 from wechat_bridge.channels.http import HttpClient
 from wechat_bridge.channels.wecom.answers import Answer
 from wechat_bridge.channels.wecom.api import WecomApi
@@ -33,17 +33,15 @@ from wechat_bridge.simulators.wecom import AppCredentials, WecomControl
 from wechat_bridge.store.broker import RedisClient
 from wechat_bridge.store.wecom_tokens import WecomTokens
 
-__all__ = ["app", "control", "wecom_simulator"]
-
 ANN = "wm-ann"
 
 
 @pytest.fixture
-def account(control: WecomControl, app: AppCredentials) -> KfAccount:
+def account(wecom: WecomControl, console: AppCredentials) -> KfAccount:
     """An account of the app's, to which ann has written."""
-    open_kfid = control.create_kf_account(app["app"])
-    control.kf_say(open_kfid, ANN, "hello", doorbell=False)
-    return kf_account_of(kf_settings_of(app, open_kfid), secrets_of(app))
+    open_kfid = wecom.create_kf_account(console["app"])
+    wecom.kf_say(open_kfid, ANN, "hello", doorbell=False)
+    return kf_account_of(kf_settings_of(console, open_kfid), secrets_of(console))
 
 
 @pytest.fixture
@@ -64,56 +62,56 @@ def test_what_was_said_is_pulled_once(door: KfDoor, account: KfAccount) -> None:
     assert pulled(door, account, cursor)[0] == []
 
 
-def test_an_empty_page_may_be_followed_by_more(door: KfDoor, account: KfAccount, control: WecomControl) -> None:
-    control.set_options(kf_empty_pages=1)
+def test_an_empty_page_may_be_followed_by_more(door: KfDoor, account: KfAccount, wecom: WecomControl) -> None:
+    wecom.set_options(kf_empty_pages=1)
     texts, cursor, has_more = pulled(door, account)
     assert (texts, has_more) == ([], True)
     assert pulled(door, account, cursor)[0] == ["hello"]
-    control.set_options(kf_empty_pages=0)
+    wecom.set_options(kf_empty_pages=0)
 
 
 def test_a_dead_access_token_is_renewed_within_the_call(
-    door: KfDoor, account: KfAccount, app: AppCredentials, control: WecomControl
+    door: KfDoor, account: KfAccount, console: AppCredentials, wecom: WecomControl
 ) -> None:
     pulled(door, account)
-    control.expire_token(app["app"])
+    wecom.expire_token(console["app"])
     assert pulled(door, account)[0] == ["hello"]
 
 
-def test_a_refused_event_token_is_left_out(door: KfDoor, account: KfAccount, control: WecomControl) -> None:
+def test_a_refused_event_token_is_left_out(door: KfDoor, account: KfAccount, wecom: WecomControl) -> None:
     page, is_good = door.pull(account, "", "ENCwrong", datetime.now(UTC))
     assert (len(page.entries), is_good) == (1, False)
-    assert [json.loads(call["body"]).get("token") for call in control.calls("kf/sync_msg")] == ["ENCwrong", None]
+    assert [json.loads(call["body"]).get("token") for call in wecom.calls("kf/sync_msg")] == ["ENCwrong", None]
 
 
 def test_a_pull_that_is_refused_for_the_app_is_not_tried_again_without_its_token(
-    door: KfDoor, account: KfAccount, control: WecomControl
+    door: KfDoor, account: KfAccount, wecom: WecomControl
 ) -> None:
-    control.script("kf/sync_msg", errcode=60020)
+    wecom.script("kf/sync_msg", errcode=60020)
     with pytest.raises(AddressNotTrusted):
         door.pull(account, "", "ENCany", datetime.now(UTC))
-    assert len(control.calls("kf/sync_msg")) == 1
+    assert len(wecom.calls("kf/sync_msg")) == 1
 
 
 def test_a_send_whose_answer_was_lost_is_accepted_when_it_is_sent_again_and_seen_once(
-    door: KfDoor, account: KfAccount, control: WecomControl
+    door: KfDoor, account: KfAccount, wecom: WecomControl
 ) -> None:
-    control.script("kf/send_msg", hang=True, process=True)
+    wecom.script("kf/send_msg", hang=True, process=True)
     with pytest.raises(PlatformUnavailable):
         door.send_text(account, ANN, "好的 😀", "c-1", "")
     assert door.send_text(account, ANN, "好的 😀", "c-1", "") == msgid_of("c-1")
     assert door.send_text(account, ANN, "好的 😀", "c-2", "") == msgid_of("c-2")
-    assert [shown["text"] for shown in control.deliveries(ANN)] == ["好的 😀", "好的 😀"]
+    assert [shown["text"] for shown in wecom.deliveries(ANN)] == ["好的 😀", "好的 😀"]
 
 
-def test_a_text_that_would_be_cut_is_not_sent(door: KfDoor, account: KfAccount, control: WecomControl) -> None:
+def test_a_text_that_would_be_cut_is_not_sent(door: KfDoor, account: KfAccount, wecom: WecomControl) -> None:
     with pytest.raises(ContentRefused):
         door.send_text(account, ANN, "中" * 683, "c-1", "")
-    assert control.calls("kf/send_msg") == []
+    assert wecom.calls("kf/send_msg") == []
 
 
-def test_while_a_human_serves_nothing_can_be_sent(door: KfDoor, account: KfAccount, control: WecomControl) -> None:
-    control.kf_set_state(account.open_kfid, ANN, 3, doorbell=False)
+def test_while_a_human_serves_nothing_can_be_sent(door: KfDoor, account: KfAccount, wecom: WecomControl) -> None:
+    wecom.kf_set_state(account.open_kfid, ANN, 3, doorbell=False)
     with pytest.raises(SessionNotOurs):
         door.send_text(account, ANN, "hello", "c-1", "")
 
@@ -123,12 +121,12 @@ def test_a_stranger_is_refused(door: KfDoor, account: KfAccount) -> None:
         door.send_text(account, "wm-stranger", "hello", "c-1", "")
 
 
-def test_a_welcome_goes_out_once(door: KfDoor, account: KfAccount, control: WecomControl) -> None:
-    code = control.kf_enter(account.open_kfid, ANN, doorbell=False)
+def test_a_welcome_goes_out_once(door: KfDoor, account: KfAccount, wecom: WecomControl) -> None:
+    code = wecom.kf_enter(account.open_kfid, ANN, doorbell=False)
     door.welcome(account, code, "欢迎！", "w-1")
     with pytest.raises(ContentRefused):
         door.welcome(account, code, "欢迎！", "w-2")
-    assert [shown["text"] for shown in control.deliveries(ANN)] == ["欢迎！"]
+    assert [shown["text"] for shown in wecom.deliveries(ANN)] == ["欢迎！"]
 
 
 def test_an_account_of_another_kind_is_refused(door: KfDoor) -> None:
