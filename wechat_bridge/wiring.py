@@ -30,7 +30,7 @@ from wechat_bridge.engines.registry import load_engines
 from wechat_bridge.engines.speech import load_speech_to_text
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.heartbeat import Heartbeat
-from wechat_bridge.flow.one_host import check_one_host
+from wechat_bridge.flow.media.one_host import check_one_host
 from wechat_bridge.flow.unfinished import Unfinished
 from wechat_bridge.model import keys
 from wechat_bridge.model.channel import ChannelKind

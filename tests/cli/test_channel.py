@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Cli
-from wechat_bridge.flow.login import complete_login
+from wechat_bridge.flow.login.logged_in import complete_login
 from wechat_bridge.model.channel import Account, Channel, Login
 from wechat_bridge.model.turn import Turn
 from wechat_bridge.simulators.ilink import IlinkSimulator

@@ -17,7 +17,7 @@ import pytest
 
 from tests.cli.conftest import COMMAND, Cli, Environment
 from wechat_bridge.channels.wecom.crypto import key_of
-from wechat_bridge.flow.wecom_app import app_of
+from wechat_bridge.flow.wecom.app import app_of
 from wechat_bridge.model.access import Policy
 from wechat_bridge.model.channel import Channel, ChannelKind
 from wechat_bridge.model.wecom import WecomAccount, WecomSettings

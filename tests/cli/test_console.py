@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from wechat_bridge.cli.console import Reporter, print_fields, print_json, print_table, tell
-from wechat_bridge.flow.login_view import drawing
+from wechat_bridge.flow.login.view import drawing
 
 
 def test_results_go_to_stdout_and_talk_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:

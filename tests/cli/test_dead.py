@@ -15,9 +15,9 @@ from tests.support.doorbells import taken
 from tests.support.variations import engine
 from tests.support.world import World
 from wechat_bridge.errors import EngineRefused
-from wechat_bridge.flow import access_admin as admin
 from wechat_bridge.flow import reply
-from wechat_bridge.flow.dead import record_dead_letter
+from wechat_bridge.flow.dead_letters.dead import record_dead_letter
+from wechat_bridge.flow.people import access_admin as admin
 from wechat_bridge.model.dead_letter import DeadLetter
 from wechat_bridge.model.turn import Turn, TurnState
 

@@ -12,7 +12,7 @@ import pytest
 from tests.cli.conftest import Cli
 from tests.support.wecom_world import secrets_of, settings_of
 from tests.web.conftest import WebProcess, web
-from wechat_bridge.flow.wecom_app import add_app
+from wechat_bridge.flow.wecom.app import add_app
 from wechat_bridge.model.channel import Channel
 from wechat_bridge.simulators.wecom import AppCredentials, WecomControl, WecomSimulator
 from wechat_bridge.store.vault import new_key

@@ -12,8 +12,8 @@ import pytest
 from tests.support.world import World
 from wechat_bridge.cli.qr_login import LoginWatch
 from wechat_bridge.errors import LoginFailed
-from wechat_bridge.flow.login_start import start_login
-from wechat_bridge.flow.login_step import take_step
+from wechat_bridge.flow.login.start import start_login
+from wechat_bridge.flow.login.step import take_step
 from wechat_bridge.simulators.ilink import IlinkOptions, IlinkSimulator
 from wechat_bridge.wiring import Wired
 

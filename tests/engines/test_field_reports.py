@@ -16,7 +16,7 @@ from tests.support.system import wait_until
 from tests.support.variations import setting, using
 from tests.support.world import World
 from wechat_bridge.flow import deliver
-from wechat_bridge.flow.dead import record_dead_letter
+from wechat_bridge.flow.dead_letters.dead import record_dead_letter
 from wechat_bridge.flow.reply import generate_reply
 from wechat_bridge.flow.typing_indicator import TypingIndicator
 from wechat_bridge.model.outcome import Done, GiveUp, RetryIn

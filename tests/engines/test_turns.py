@@ -10,7 +10,7 @@ from tests.engines.asking import KEY, Maker
 from tests.flow.test_reply import let_time_pass, opened
 from tests.support.variations import using
 from tests.support.world import World
-from wechat_bridge.flow.dead import record_dead_letter
+from wechat_bridge.flow.dead_letters.dead import record_dead_letter
 from wechat_bridge.flow.reply import generate_reply
 from wechat_bridge.model.outcome import GiveUp, RetryIn
 from wechat_bridge.model.turn import TurnState

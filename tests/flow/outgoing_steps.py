@@ -10,7 +10,7 @@ from tests.flow.delivering import queued
 from tests.support.variations import ScriptedEngine, engine, setting
 from tests.support.world import World
 from wechat_bridge.flow import deliver, reply
-from wechat_bridge.flow.configure import configure
+from wechat_bridge.flow.channel.configure import configure
 from wechat_bridge.model.outgoing import CheckResult
 from wechat_bridge.model.turn import Turn
 from wechat_bridge.simulators.engine import EngineSimulator

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tests.flow.admitting import wrote
 from tests.flow.delivering import answer_all, queued
+from tests.flow.people.admitting import wrote
 from tests.support.variations import process, setting, using
 from tests.support.world import World
 from wechat_bridge.engines.base import Answer, Question
 from wechat_bridge.engines.http import EngineHttp
 from wechat_bridge.engines.webhook import WebhookEngine
 from wechat_bridge.flow import reply
-from wechat_bridge.flow.dead import record_dead_letter
+from wechat_bridge.flow.dead_letters.dead import record_dead_letter
 from wechat_bridge.flow.stop import stop_turn
 from wechat_bridge.flow.sweep import Sweeper
 from wechat_bridge.model.channel import QueueMode

@@ -19,7 +19,7 @@ from wechat_bridge.errors import (
     SessionExpired,
 )
 from wechat_bridge.flow import reply
-from wechat_bridge.flow.login import complete_login
+from wechat_bridge.flow.login.logged_in import complete_login
 from wechat_bridge.model.channel import Account, Login
 from wechat_bridge.model.outcome import Done, GiveUp, Park, RetryIn
 from wechat_bridge.model.turn import TurnState

@@ -12,7 +12,7 @@ from tests.support.variations import process, using
 from tests.support.world import World
 from wechat_bridge.errors import EngineUnavailable
 from wechat_bridge.flow import engine_watch, turns
-from wechat_bridge.flow.dead import record_dead_letter
+from wechat_bridge.flow.dead_letters.dead import record_dead_letter
 from wechat_bridge.model import keys
 from wechat_bridge.model.turn import Lane, Turn, TurnState
 from wechat_bridge.simulators.ilink import IlinkSimulator

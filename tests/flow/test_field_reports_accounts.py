@@ -10,9 +10,9 @@ from tests.support.doorbells import taken
 from tests.support.variations import process, setting
 from tests.support.world import World
 from wechat_bridge.flow import poll
-from wechat_bridge.flow.login import complete_login
+from wechat_bridge.flow.channel.switch import switch
+from wechat_bridge.flow.login.logged_in import complete_login
 from wechat_bridge.flow.seed import seed_poll_chains
-from wechat_bridge.flow.switch import switch
 from wechat_bridge.model.channel import Account, Login
 from wechat_bridge.simulators.ilink import IlinkSimulator
 

@@ -10,7 +10,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.flow.customer_fixtures import service
+from tests.flow.customer_service.fixtures import service
 from tests.flow.test_heartbeat import Life, dead, eventually
 from tests.support.customer_world import CustomerWorld
 from tests.support.variations import setting, using

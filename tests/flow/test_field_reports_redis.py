@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.flow.customer_fixtures import own, service
+from tests.flow.customer_service.fixtures import own, service
 from tests.support.customer_world import CustomerWorld
 from tests.support.variations import failing, process, unanswered, using
 from tests.support.world import World

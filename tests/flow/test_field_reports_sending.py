@@ -8,7 +8,7 @@ from tests.flow.delivering import calm, generated, queued, send
 from tests.support.variations import engine, setting
 from tests.support.world import World
 from wechat_bridge.flow import deliver, reply
-from wechat_bridge.flow.login import complete_login
+from wechat_bridge.flow.login.logged_in import complete_login
 from wechat_bridge.model.channel import Account, Login
 from wechat_bridge.model.outcome import Done, Park
 from wechat_bridge.model.turn import TurnState

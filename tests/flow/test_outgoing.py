@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from tests.flow.admitting import wrote
 from tests.flow.delivering import queued, send
 from tests.flow.outgoing_steps import (
     LABEL,
@@ -16,6 +15,7 @@ from tests.flow.outgoing_steps import (
     record,
     under,
 )
+from tests.flow.people.admitting import wrote
 from tests.support.media import looking
 from tests.support.pictures import png
 from tests.support.variations import engine, setting, wrapping
@@ -23,8 +23,8 @@ from tests.support.world import World
 from wechat_bridge.engines.base import AnswerFile, Question
 from wechat_bridge.errors import EngineRefused
 from wechat_bridge.flow import reply
-from wechat_bridge.flow.dead import record_dead_letter
-from wechat_bridge.flow.notice import send_notice
+from wechat_bridge.flow.dead_letters.dead import record_dead_letter
+from wechat_bridge.flow.people.notice import send_notice
 from wechat_bridge.model.message import ItemKind
 from wechat_bridge.model.outgoing import CheckResult
 from wechat_bridge.model.turn import Lane, TurnState

@@ -25,9 +25,9 @@ from tests.support.world import World
 from wechat_bridge.engines.base import AnswerFile
 from wechat_bridge.errors import LedgerUnavailable
 from wechat_bridge.flow import deliver, reply
-from wechat_bridge.flow.configure import configure
-from wechat_bridge.flow.dead import record_dead_letter
-from wechat_bridge.flow.replay import replay
+from wechat_bridge.flow.channel.configure import configure
+from wechat_bridge.flow.dead_letters.dead import record_dead_letter
+from wechat_bridge.flow.dead_letters.replay import replay
 from wechat_bridge.model.message import ItemKind
 from wechat_bridge.model.outcome import GiveUp, RetryIn
 from wechat_bridge.model.outgoing import CheckResult

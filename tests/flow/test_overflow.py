@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.flow.admitting import notice, told, under, wrote
 from tests.flow.delivering import answer_all, flush, queued
+from tests.flow.people.admitting import notice, told, under, wrote
 from tests.support.variations import failing, setting, wrapping
 from tests.support.world import World
 from wechat_bridge.errors import LedgerUnavailable

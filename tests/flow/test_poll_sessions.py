@@ -10,7 +10,7 @@ import pytest
 from tests.flow.polling import alerts, counter, fail
 from tests.support.doorbells import taken
 from tests.support.world import World
-from wechat_bridge.flow.login import complete_login
+from wechat_bridge.flow.login.logged_in import complete_login
 from wechat_bridge.flow.seed import seed_poll_chains
 from wechat_bridge.model.channel import Account, Channel, ChannelStatus, Login, StatusReason
 

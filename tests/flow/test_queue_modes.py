@@ -11,9 +11,9 @@ from tests.support.world import World
 from wechat_bridge.engines.base import Answer, Question
 from wechat_bridge.errors import LedgerUnavailable
 from wechat_bridge.flow import deliver, reply, turns
-from wechat_bridge.flow.dead import record_dead_letter
+from wechat_bridge.flow.dead_letters.dead import record_dead_letter
+from wechat_bridge.flow.people.takeover import take_over
 from wechat_bridge.flow.sweep import Sweeper
-from wechat_bridge.flow.takeover import take_over
 from wechat_bridge.model import keys
 from wechat_bridge.model.channel import QueueMode
 from wechat_bridge.model.message import InboundMessage

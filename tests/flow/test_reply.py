@@ -15,7 +15,7 @@ from wechat_bridge.errors import (
     EngineUnavailable,
 )
 from wechat_bridge.flow import deliver, reply
-from wechat_bridge.flow.dead import record_dead_letter
+from wechat_bridge.flow.dead_letters.dead import record_dead_letter
 from wechat_bridge.model import keys
 from wechat_bridge.model.chunks import TOO_LONG
 from wechat_bridge.model.outcome import Done, GiveUp, RetryIn

@@ -11,7 +11,7 @@ from tests.support.together import together
 from tests.support.variations import process, using
 from tests.support.world import World
 from wechat_bridge.flow import poll
-from wechat_bridge.flow.login import complete_login
+from wechat_bridge.flow.login.logged_in import complete_login
 from wechat_bridge.flow.seed import seed_poll_chains
 from wechat_bridge.model.channel import Account, Channel, Login
 from wechat_bridge.store import redis_keys

@@ -8,7 +8,7 @@ from tests.flow.delivering import generated, send
 from tests.support.variations import failing
 from tests.support.world import World
 from wechat_bridge.errors import LedgerUnavailable
-from wechat_bridge.flow.dead import record_dead_letter
+from wechat_bridge.flow.dead_letters.dead import record_dead_letter
 from wechat_bridge.flow.stop import stop_turn
 from wechat_bridge.model.turn import TurnState
 

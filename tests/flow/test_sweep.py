@@ -14,7 +14,7 @@ from tests.support.variations import door, engine, failing, process, using
 from tests.support.world import World
 from wechat_bridge.errors import LedgerUnavailable, SendRefused
 from wechat_bridge.flow import deliver, reply
-from wechat_bridge.flow.dead import record_dead_letter
+from wechat_bridge.flow.dead_letters.dead import record_dead_letter
 from wechat_bridge.flow.sweep import Sweeper
 from wechat_bridge.model.outcome import Done
 from wechat_bridge.model.turn import ChunkState, Turn, TurnState

@@ -9,7 +9,7 @@ from tests.support.variations import engine, failing, process, setting
 from tests.support.world import World
 from wechat_bridge.errors import BrokerUnavailable, LedgerUnavailable
 from wechat_bridge.flow import deliver, reply, turns
-from wechat_bridge.flow.dead import record_dead_letter
+from wechat_bridge.flow.dead_letters.dead import record_dead_letter
 from wechat_bridge.flow.sweep import Sweeper
 from wechat_bridge.model import keys
 from wechat_bridge.model.message import InboundMessage

@@ -13,7 +13,7 @@ from tests.support.media import at_the_cdn
 from tests.support.variations import setting
 from tests.support.world import World
 from wechat_bridge.flow import turns
-from wechat_bridge.flow.login import complete_login
+from wechat_bridge.flow.login.logged_in import complete_login
 from wechat_bridge.model import keys
 from wechat_bridge.model.channel import Account, Channel, ChannelStatus, Login, StatusReason
 from wechat_bridge.store import redis_keys

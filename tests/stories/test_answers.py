@@ -14,7 +14,7 @@ from tests.support import media
 from tests.support.pictures import pdf, png
 from tests.support.system import System, wait_until
 from tests.support.world import World
-from wechat_bridge.flow.configure import configure
+from wechat_bridge.flow.channel.configure import configure
 from wechat_bridge.model import keys
 from wechat_bridge.model.channel import QueueMode
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.system import System, wait_until
 from tests.support.world import World
-from wechat_bridge.flow.switch import switch
+from wechat_bridge.flow.channel.switch import switch
 
 pytestmark = pytest.mark.story
 

@@ -12,7 +12,7 @@ import requests
 
 from tests.support.system import System, wait_until
 from tests.support.world import World
-from wechat_bridge.flow.login_step import chain_next_step
+from wechat_bridge.flow.login.step import chain_next_step
 from wechat_bridge.local.child import Child
 from wechat_bridge.local.ports import free_port
 from wechat_bridge.model.channel import ChannelStatus, StatusReason

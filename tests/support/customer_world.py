@@ -13,10 +13,10 @@ from tests.channels.wecom.callbacks import sealed, xml
 from tests.support.wecom_world import WecomWorld, secrets_of
 from wechat_bridge.channels.wecom.callback import Signed
 from wechat_bridge.flow import deliver, reply
-from wechat_bridge.flow.callback import Callbacks, Outcome
-from wechat_bridge.flow.customer_service import pull_customer_service
-from wechat_bridge.flow.customer_service_channel import add_customer_service
-from wechat_bridge.flow.wecom_app import app_of
+from wechat_bridge.flow.customer_service.channel import add_customer_service
+from wechat_bridge.flow.customer_service.pull import pull_customer_service
+from wechat_bridge.flow.wecom.app import app_of
+from wechat_bridge.flow.wecom.callback import Callbacks, Outcome
 from wechat_bridge.model.message import InboxRow
 from wechat_bridge.model.turn import Turn
 from wechat_bridge.model.wecom_kf import KfSettings, Service, service_of

@@ -12,7 +12,7 @@ from tests.support.variations import using
 from tests.support.world import World
 from wechat_bridge.flow import deliver, intake, reply, turns
 from wechat_bridge.flow.context import Bridge
-from wechat_bridge.flow.dead import record_dead_letter
+from wechat_bridge.flow.dead_letters.dead import record_dead_letter
 from wechat_bridge.model.message import InboundMessage
 
 STORES = ("inbox", "conversations", "turns", "dead_letters", "access")

@@ -10,7 +10,7 @@ from typing import Any
 from tests.channels.wecom.callbacks import sealed, text_message, xml
 from wechat_bridge.channels.wecom.callback import Signed
 from wechat_bridge.flow.context import Bridge
-from wechat_bridge.flow.wecom_app import add_app
+from wechat_bridge.flow.wecom.app import add_app
 from wechat_bridge.model.message import InboxRow
 from wechat_bridge.model.wecom import WecomAccount, WecomSecrets, WecomSettings, account_of
 

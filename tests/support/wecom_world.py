@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.support.world import World
 from wechat_bridge.flow import deliver, intake, reply, turns
-from wechat_bridge.flow.wecom_app import add_app
+from wechat_bridge.flow.wecom.app import add_app
 from wechat_bridge.model.message import InboundMessage
 from wechat_bridge.model.outcome import Outcome
 from wechat_bridge.model.turn import Turn

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.flow.admitting import person, under, wrote
+from tests.flow.people.admitting import person, under, wrote
 from tests.support.system import System
 from tests.tasks.test_management import call, refusal
 from wechat_bridge.model.access import Policy

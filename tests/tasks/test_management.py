@@ -12,9 +12,9 @@ from tests.flow.delivering import generated
 from tests.support.system import System, wait_until
 from tests.support.world import World
 from wechat_bridge.errors import TaskFailed
-from wechat_bridge.flow.dead import record_dead_letter
+from wechat_bridge.flow.dead_letters.dead import record_dead_letter
 from wechat_bridge.flow.failure import give_up
-from wechat_bridge.flow.login_start import start_login
+from wechat_bridge.flow.login.start import start_login
 from wechat_bridge.model.login import LoginPhase
 from wechat_bridge.model.turn import TurnState
 from wechat_bridge.simulators.ilink import IlinkSimulator

@@ -10,8 +10,9 @@ from celeryconfig import QUEUES
 from tests.support.system import System, wait_until
 from tests.support.world import World
 from wechat_bridge.errors import LedgerUnavailable
-from wechat_bridge.flow import letters, spill
-from wechat_bridge.flow.login_start import start_login
+from wechat_bridge.flow import spill
+from wechat_bridge.flow.dead_letters import letters
+from wechat_bridge.flow.login.start import start_login
 from wechat_bridge.model.dead_letter import DeadLetter
 from wechat_bridge.store import redis_keys
 from wechat_bridge.store.broker import RedisClient

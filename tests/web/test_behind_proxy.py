@@ -15,8 +15,8 @@ from tests.support.system import wait_until
 from tests.support.wecom_app import App
 from tests.support.wecom_world import secrets_of
 from tests.web.conftest import WebProcess
-from wechat_bridge.flow.checks import Check
-from wechat_bridge.flow.doctor_url import of_url
+from wechat_bridge.flow.doctor.url import of_url
+from wechat_bridge.flow.health.check import Check
 from wechat_bridge.local.ports import free_port, http_ok
 from wechat_bridge.simulators.wecom import AppCredentials, WecomControl
 from wechat_bridge.wiring import Wired

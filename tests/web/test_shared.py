@@ -8,7 +8,7 @@ import time
 from celery import Celery
 
 from tests.support.world import settings_for
-from wechat_bridge.flow.readings import Readings
+from wechat_bridge.flow.health.readings import Readings
 from wechat_bridge.web.shared import LIFETIME_SECONDS, SharedReadings
 from wechat_bridge.wiring import Wired, build
 

@@ -9,9 +9,9 @@ import typer
 
 from wechat_bridge.cli.console import print_fields, print_json, print_table, tell
 from wechat_bridge.cli.session import connected, valid_share_id, who
-from wechat_bridge.flow import access_admin as admin
 from wechat_bridge.flow.context import Bridge
-from wechat_bridge.flow.transcript import Line, transcript
+from wechat_bridge.flow.people import access_admin as admin
+from wechat_bridge.flow.people.transcript import Line, transcript
 from wechat_bridge.model.access import Policy
 
 T = TypeVar("T")

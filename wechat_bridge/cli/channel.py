@@ -11,8 +11,8 @@ from wechat_bridge.cli.channel_view import as_fields, as_row
 from wechat_bridge.cli.console import print_fields, print_json, print_table, tell
 from wechat_bridge.cli.session import connected, valid_share_id
 from wechat_bridge.errors import ChannelUnknown, NotConfigured
+from wechat_bridge.flow.channel.switch import log_out, remove, switch
 from wechat_bridge.flow.context import Bridge
-from wechat_bridge.flow.switch import log_out, remove, switch
 from wechat_bridge.model.access import AccessRules, Policy
 from wechat_bridge.model.channel import Channel, ChannelKind
 

@@ -12,7 +12,7 @@ import typer
 from wechat_bridge.cli.channel_view import as_changes
 from wechat_bridge.cli.console import tell
 from wechat_bridge.cli.session import connected, valid_share_id, who
-from wechat_bridge.flow.configure import configure
+from wechat_bridge.flow.channel.configure import configure
 from wechat_bridge.model.channel import QueueMode
 from wechat_bridge.settings import PREFIX
 

@@ -13,10 +13,10 @@ from wechat_bridge.cli.console import print_fields, tell
 from wechat_bridge.cli.session import connected, valid_share_id, who
 from wechat_bridge.errors import ChannelExists, NotConfigured
 from wechat_bridge.flow.context import Bridge
-from wechat_bridge.flow.customer_service_channel import add_customer_service
-from wechat_bridge.flow.doctor_url import PAGE, callback_url
-from wechat_bridge.flow.wecom_app import add_app
-from wechat_bridge.flow.wecom_change import SETTINGS_OF, change_app, checked, missing_secrets, new_callback_keys
+from wechat_bridge.flow.customer_service.channel import add_customer_service
+from wechat_bridge.flow.doctor.url import PAGE, callback_url
+from wechat_bridge.flow.wecom.app import add_app
+from wechat_bridge.flow.wecom.change import SETTINGS_OF, change_app, checked, missing_secrets, new_callback_keys
 from wechat_bridge.model.channel import ChannelKind
 from wechat_bridge.model.wecom import WecomSecrets, WecomSettings
 from wechat_bridge.model.wecom_kf import KfSettings

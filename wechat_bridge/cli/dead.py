@@ -12,8 +12,8 @@ from wechat_bridge.cli.console import print_fields, print_json, print_table, tel
 from wechat_bridge.cli.dead_view import Filter, as_fields, as_row, moment, per_second
 from wechat_bridge.cli.session import connected, valid_share_id, who
 from wechat_bridge.errors import DeadLetterUnknown
-from wechat_bridge.flow import replay as flow
 from wechat_bridge.flow.context import Bridge
+from wechat_bridge.flow.dead_letters import replay as flow
 
 app = typer.Typer(no_args_is_help=True, help="Look into what was given up, and replay or discard it.")
 

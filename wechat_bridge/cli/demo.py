@@ -20,7 +20,7 @@ from wechat_bridge.cli.demo_wecom import WecomStage
 from wechat_bridge.cli.session import own_bridge
 from wechat_bridge.cli.signals import StopSignals
 from wechat_bridge.errors import BridgeError, ChannelUnknown, LedgerUnavailable
-from wechat_bridge.flow.switch import switch
+from wechat_bridge.flow.channel.switch import switch
 from wechat_bridge.local.environment import own_secrets
 from wechat_bridge.local.home import Home
 from wechat_bridge.local.ports import free_port

@@ -10,8 +10,8 @@ from typing import Any
 from wechat_bridge.cli.chat import Person
 from wechat_bridge.cli.console import Reporter
 from wechat_bridge.errors import ServiceNotReachable
-from wechat_bridge.flow.switch import remove
-from wechat_bridge.flow.wecom_app import add_app
+from wechat_bridge.flow.channel.switch import remove
+from wechat_bridge.flow.wecom.app import add_app
 from wechat_bridge.local.home import Home
 from wechat_bridge.local.simulated import SimulatedWecom
 from wechat_bridge.model.wecom import WecomSecrets, WecomSettings

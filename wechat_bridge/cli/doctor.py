@@ -11,10 +11,10 @@ import typer
 from wechat_bridge.cli.console import print_json, print_table, tell
 from wechat_bridge.cli.session import connected, valid_share_id
 from wechat_bridge.errors import NotConfigured
-from wechat_bridge.flow.checks import Check
+from wechat_bridge.flow.channel.switch import unknown
 from wechat_bridge.flow.context import Bridge
-from wechat_bridge.flow.doctor import Asked, Diagnosis, diagnose
-from wechat_bridge.flow.switch import unknown
+from wechat_bridge.flow.doctor.look import Asked, Diagnosis, diagnose
+from wechat_bridge.flow.health.check import Check
 from wechat_bridge.model.channel import Channel, ChannelKind
 
 MEMBER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}", re.ASCII)

@@ -8,8 +8,8 @@ import typer
 
 from wechat_bridge.cli.console import print_json, print_table
 from wechat_bridge.cli.session import connected
-from wechat_bridge.flow.checks import Check
-from wechat_bridge.flow.health import report
+from wechat_bridge.flow.health.check import Check
+from wechat_bridge.flow.health.report import report
 
 
 def health(as_json: Annotated[bool, typer.Option("--json", help="Machine readable.")] = False) -> None:

@@ -9,8 +9,8 @@ import typer
 from wechat_bridge.cli.console import print_light_on_dark, tell
 from wechat_bridge.cli.qr_login import LoginWatch, Screen
 from wechat_bridge.cli.session import connected, valid_share_id
-from wechat_bridge.flow.login_start import start_login
-from wechat_bridge.flow.login_view import drawing
+from wechat_bridge.flow.login.start import start_login
+from wechat_bridge.flow.login.view import drawing
 from wechat_bridge.wiring import Wired
 
 

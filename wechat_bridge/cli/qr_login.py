@@ -9,8 +9,8 @@ from typing import Protocol
 
 from wechat_bridge.errors import LoginFailed
 from wechat_bridge.flow.context import Bridge
-from wechat_bridge.flow.login_number import submit_number
-from wechat_bridge.flow.login_step import take_step
+from wechat_bridge.flow.login.number import submit_number
+from wechat_bridge.flow.login.step import take_step
 from wechat_bridge.model.login import WRONG_NUMBER, LoginPhase, QrLogin
 
 LOOK_SECONDS = 0.2

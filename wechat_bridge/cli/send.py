@@ -12,7 +12,7 @@ from wechat_bridge.cli.console import tell
 from wechat_bridge.cli.session import connected, valid_share_id
 from wechat_bridge.errors import NoticeRefused
 from wechat_bridge.flow.context import Bridge
-from wechat_bridge.flow.notice import send_notice
+from wechat_bridge.flow.people.notice import send_notice
 from wechat_bridge.model.turn import TurnState
 
 WAIT_SECONDS = 20.0

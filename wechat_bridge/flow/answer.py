@@ -7,7 +7,7 @@ from typing import Any
 from wechat_bridge.engines.base import Answer
 from wechat_bridge.flow.close import close_turn
 from wechat_bridge.flow.context import Bridge
-from wechat_bridge.flow.files import keep_files
+from wechat_bridge.flow.media.files import keep_files
 from wechat_bridge.flow.outgoing import REFUSED, cut
 from wechat_bridge.flow.ring import ring_turn
 from wechat_bridge.model.characters import without_lone_surrogates

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from wechat_bridge.flow.context import Bridge
-from wechat_bridge.flow.customer_service import SAFETY_SECONDS
+from wechat_bridge.flow.customer_service.pull import SAFETY_SECONDS
 from wechat_bridge.observe.logging import logger
 from wechat_bridge.store.clock import boot_seconds
 

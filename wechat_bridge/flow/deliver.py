@@ -6,16 +6,16 @@ import time
 from collections.abc import Sequence
 
 from wechat_bridge.errors import BridgeError, SessionExpired
-from wechat_bridge.flow.accounts import opened
 from wechat_bridge.flow.answer import skip
+from wechat_bridge.flow.channel.accounts import opened
 from wechat_bridge.flow.claim import claim_turn
 from wechat_bridge.flow.close import close_turn
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.failure import failed, postpone
-from wechat_bridge.flow.held import check_held
 from wechat_bridge.flow.outgoing import REFUSED, as_checked, checked
 from wechat_bridge.flow.pace import SHORT_WAIT_SECONDS, NotYet
 from wechat_bridge.flow.send_chunk import LEASE_SECONDS, ClaimLost, Sender, send_chunk, write_chunk
+from wechat_bridge.flow.wecom.held import check_held
 from wechat_bridge.model.channel import Channel
 from wechat_bridge.model.outcome import Done, Outcome
 from wechat_bridge.model.platform import platform_of

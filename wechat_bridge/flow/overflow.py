@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wechat_bridge.flow.context import Bridge
-from wechat_bridge.flow.notice import say
+from wechat_bridge.flow.people.notice import say
 from wechat_bridge.model import keys
 from wechat_bridge.model.conversation import Conversation
 from wechat_bridge.model.message import InboxRow, in_order

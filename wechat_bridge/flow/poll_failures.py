@@ -8,7 +8,7 @@ from wechat_bridge.errors import PlatformUnavailable, SessionExpired
 from wechat_bridge.flow.chain import jittered
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.link import Link
-from wechat_bridge.flow.session import session_ended
+from wechat_bridge.flow.login.session import session_ended
 from wechat_bridge.model.channel import ChannelStatus, StatusReason
 from wechat_bridge.observe import alerts
 from wechat_bridge.observe.logging import logger

@@ -9,11 +9,11 @@ from wechat_bridge.errors import BridgeError, NotConfigured
 from wechat_bridge.flow.admission import Entry, enter
 from wechat_bridge.flow.answer import skip, store
 from wechat_bridge.flow.claim import claim_turn
-from wechat_bridge.flow.commands import run_command
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.failure import failed, given_back, or_later
-from wechat_bridge.flow.media import with_media
+from wechat_bridge.flow.media.fetch import with_media
 from wechat_bridge.flow.memory import remember, with_memory
+from wechat_bridge.flow.people.commands import run_command
 from wechat_bridge.flow.quotes import with_quotes
 from wechat_bridge.flow.typing import typing
 from wechat_bridge.model.channel import Channel

@@ -22,10 +22,10 @@ from wechat_bridge.errors import (
     SessionExpired,
 )
 from wechat_bridge.flow.context import Bridge
-from wechat_bridge.flow.files import upload
-from wechat_bridge.flow.held import begin_hold, end_hold
+from wechat_bridge.flow.login.session import session_ended
+from wechat_bridge.flow.media.files import upload
 from wechat_bridge.flow.pace import SHORT_WAIT_SECONDS, NotYet, wait_for_slot
-from wechat_bridge.flow.session import session_ended
+from wechat_bridge.flow.wecom.held import begin_hold, end_hold
 from wechat_bridge.model import ladder
 from wechat_bridge.model.channel import Account, Channel
 from wechat_bridge.model.conversation import Conversation

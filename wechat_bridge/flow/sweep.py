@@ -6,20 +6,21 @@ import threading
 from collections.abc import Collection, Sequence
 from datetime import timedelta
 
-from wechat_bridge.flow import letters, spill
+from wechat_bridge.flow import spill
 from wechat_bridge.flow.clock_back import ClockBack
 from wechat_bridge.flow.close import close_turn
 from wechat_bridge.flow.context import Bridge
+from wechat_bridge.flow.dead_letters import letters
+from wechat_bridge.flow.dead_letters.letter_watch import LetterWatch
 from wechat_bridge.flow.engine_watch import EngineWatch, spared
 from wechat_bridge.flow.failure import STAGES, give_up, retry_budget
-from wechat_bridge.flow.held import HeldApps
 from wechat_bridge.flow.intake import ring_flush
-from wechat_bridge.flow.letter_watch import LetterWatch
-from wechat_bridge.flow.login_step import ring_overdue_logins
+from wechat_bridge.flow.login.session import remind
+from wechat_bridge.flow.login.step import ring_overdue_logins
 from wechat_bridge.flow.retention import Retention
 from wechat_bridge.flow.ring import ring_turn
-from wechat_bridge.flow.session import remind
 from wechat_bridge.flow.stuck_rows import StuckRows
+from wechat_bridge.flow.wecom.held import HeldApps
 from wechat_bridge.model.turn import TERMINAL, Turn, TurnState
 from wechat_bridge.observe.logging import logger
 

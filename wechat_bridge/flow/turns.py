@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from wechat_bridge.flow.access import admitted
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.intake import ring_flush
 from wechat_bridge.flow.overflow import most_read, within_cap
 from wechat_bridge.flow.park import release_parked
+from wechat_bridge.flow.people.access import admitted
 from wechat_bridge.flow.queue_modes import next_rows
 from wechat_bridge.flow.ring import ring_turn
 from wechat_bridge.model import keys

@@ -6,9 +6,9 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 
 from wechat_bridge.errors import BridgeError, SessionExpired
-from wechat_bridge.flow.accounts import opened
+from wechat_bridge.flow.channel.accounts import opened
 from wechat_bridge.flow.context import Bridge
-from wechat_bridge.flow.session import session_ended
+from wechat_bridge.flow.login.session import session_ended
 from wechat_bridge.model.channel import Channel
 from wechat_bridge.model.platform import platform_of
 from wechat_bridge.observe.logging import logger

@@ -8,8 +8,8 @@ from typing import Any
 from celery import shared_task
 
 from wechat_bridge import wiring
-from wechat_bridge.flow import access_admin as admin
-from wechat_bridge.flow import notice
+from wechat_bridge.flow.people import access_admin as admin
+from wechat_bridge.flow.people import notice
 from wechat_bridge.tasks.arguments import as_count, as_message, as_number, as_policy, as_share_id, as_user_id
 from wechat_bridge.tasks.base import ManagementTask
 

@@ -13,7 +13,7 @@ from celery.exceptions import Reject
 from wechat_bridge import wiring
 from wechat_bridge.errors import BridgeError, TaskFailed, TransientError, TurnGivenUp
 from wechat_bridge.flow.crash import crashed
-from wechat_bridge.flow.refused import keep_failed_task
+from wechat_bridge.flow.dead_letters.refused import keep_failed_task
 from wechat_bridge.model.outcome import GiveUp, RetryIn
 from wechat_bridge.observe.logging import logger
 from wechat_bridge.observe.secrets import masked_text

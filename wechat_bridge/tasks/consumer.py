@@ -11,7 +11,7 @@ from celery.worker.consumer import Consumer
 
 from wechat_bridge import wiring
 from wechat_bridge.errors import BridgeError
-from wechat_bridge.flow.refused import RefusedMessage, keep_refused_message
+from wechat_bridge.flow.dead_letters.refused import RefusedMessage, keep_refused_message
 from wechat_bridge.observe.logging import logger
 
 log = logger(__name__)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from celery import shared_task
 
 from wechat_bridge import wiring
-from wechat_bridge.flow import customer_service, customer_service_bell
+from wechat_bridge.flow.customer_service import bell as customer_service_bell
+from wechat_bridge.flow.customer_service import pull as customer_service
 from wechat_bridge.tasks.base import BridgeTask
 
 

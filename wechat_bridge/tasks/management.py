@@ -11,8 +11,12 @@ from typing import Any
 from celery import shared_task
 
 from wechat_bridge import wiring
-from wechat_bridge.flow import login_number, login_start, login_step, replay, switch
-from wechat_bridge.flow.login_view import view
+from wechat_bridge.flow.channel import switch
+from wechat_bridge.flow.dead_letters import replay
+from wechat_bridge.flow.login import number as login_number
+from wechat_bridge.flow.login import start as login_start
+from wechat_bridge.flow.login import step as login_step
+from wechat_bridge.flow.login.view import view
 from wechat_bridge.tasks.arguments import as_id, as_number, as_share_id
 from wechat_bridge.tasks.base import BridgeTask, ManagementTask
 

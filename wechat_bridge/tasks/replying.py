@@ -5,7 +5,8 @@ from __future__ import annotations
 from celery import shared_task
 
 from wechat_bridge import wiring
-from wechat_bridge.flow import dead, deliver, reply, turns
+from wechat_bridge.flow import deliver, reply, turns
+from wechat_bridge.flow.dead_letters import dead
 from wechat_bridge.model.outcome import Outcome
 from wechat_bridge.tasks.base import BridgeTask, TurnTask
 

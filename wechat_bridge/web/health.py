@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
 from wechat_bridge import wiring
-from wechat_bridge.flow.health import judge
+from wechat_bridge.flow.health.report import judge
 from wechat_bridge.web.shared import SharedReadings
 
 router = APIRouter()

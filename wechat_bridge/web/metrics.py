@@ -9,9 +9,9 @@ from prometheus_client import REGISTRY, CollectorRegistry, generate_latest
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from wechat_bridge.flow.callback_checks import last_callback_ages_seconds
-from wechat_bridge.flow.channel_checks import oldest_poll_age_seconds
-from wechat_bridge.flow.readings import BrokerReading, LedgerReading, Readings
+from wechat_bridge.flow.health.callback_checks import last_callback_ages_seconds
+from wechat_bridge.flow.health.channel_checks import oldest_poll_age_seconds
+from wechat_bridge.flow.health.readings import BrokerReading, LedgerReading, Readings
 from wechat_bridge.flow.roles import KINDS, kinds_of
 from wechat_bridge.model.channel import ChannelStatus, StatusReason
 from wechat_bridge.model.turn import TurnState

@@ -6,7 +6,7 @@ import asyncio
 import time
 
 from wechat_bridge.flow.context import Bridge
-from wechat_bridge.flow.readings import Readings, read
+from wechat_bridge.flow.health.readings import Readings, read
 
 LIFETIME_SECONDS = 1.0
 

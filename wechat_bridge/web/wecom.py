@@ -14,9 +14,9 @@ from starlette.requests import ClientDisconnect
 from wechat_bridge.channels.wecom.callback import Signed
 from wechat_bridge.channels.wecom.envelope import MOST_BODY_BYTES
 from wechat_bridge.errors import CallbackForged, CallbackMalformed, CallbackRefused, TransientError
-from wechat_bridge.flow.callback import Callbacks, Outcome, count
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.seldom import Seldom
+from wechat_bridge.flow.wecom.callback import Callbacks, Outcome, count
 from wechat_bridge.observe.logging import logger
 from wechat_bridge.web.body import BodyTooLarge, read_body
 from wechat_bridge.web.room import NoRoom, Room

@@ -1,0 +1,1 @@
+"""What was given up: recorded, shown, alarmed about, tried again or discarded."""

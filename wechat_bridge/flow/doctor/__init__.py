@@ -1,0 +1,1 @@
+"""Look a channel over, and say in plain words what to change where."""

@@ -1,0 +1,1 @@
+"""Whether messages flow, judged by the progress that ledger and queues show."""

@@ -1,0 +1,1 @@
+"""A channel that is an app of WeCom: what it is made of, its callbacks, and what keeps WeCom from its messages."""
