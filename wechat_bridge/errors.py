@@ -16,6 +16,7 @@
     │   │   └── QuotaUsedUp      an app's calls are used up until a minute, hour or day has ended
     │   ├── EngineUnavailable    the reply engine
     │   │   └── ConversationBusy   it still works on an earlier question of this conversation
+    │   ├── DispatchUnavailable  who should get an event
     │   └── OwnerStale           this process has not proved to be alive lately
     ├── RefusedError             park: only somebody else can change the situation
     │   ├── SessionExpired       a login is needed
@@ -39,6 +40,12 @@
         ├── CallbackRefused      a callback is answered with its ``status`` and forgotten
         │   ├── CallbackForged     its signature, its time or its receiver is wrong
         │   └── CallbackMalformed  it cannot be read
+        ├── EventRefused         an event is answered with its ``status``; sent again as it is, it would fail again
+        │   ├── UnsupportedMediaType  no adapter reads its content type
+        │   ├── MessageParseError     it is not what its content type says
+        │   ├── PayloadTooLarge       it is larger or deeper than allowed
+        │   └── ValidationError       its type is unknown, or its payload does not fit the schema
+        ├── DispatchRefused      whoever should get an event refuses it, or nobody is to get it
         ├── TurnGivenUp          raised by the base task, so that Celery records the failure
         ├── AccessRefused        an operator's decision about who may talk that cannot be had
         ├── NoticeRefused        a message that nobody asked for, where WeChat allows none
@@ -49,6 +56,8 @@ Messages say what happened, to what, and what to do. They never carry a secret.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 
 class BridgeError(Exception):
@@ -268,6 +277,53 @@ class CallbackForged(CallbackRefused):
 
 class CallbackMalformed(CallbackRefused):
     """A callback cannot be read: no XML as it should be, or nothing that our key decrypts."""
+
+
+class EventRefused(PermanentError):
+    """An event cannot be taken as it is; ``stage`` is where that was seen, ``status`` the HTTP status of the answer."""
+
+    stage = "parse"
+    status = 400
+
+
+class UnsupportedMediaType(EventRefused):
+    """No adapter reads this content type; the message names it and those that are read."""
+
+    status = 415
+
+
+class MessageParseError(EventRefused):
+    """An event is not what its content type says; the cause is chained, the message quotes nothing of the payload."""
+
+
+class PayloadTooLarge(EventRefused):
+    """An event has more bytes, values or levels than allowed."""
+
+    status = 413
+
+
+class ValidationError(EventRefused):
+    """An event does not fit: ``errors`` are pairs of path and reason, without any value of the payload."""
+
+    stage = "validate"
+
+    def __init__(self, message: str, errors: Sequence[tuple[str, str]] = ()) -> None:
+        super().__init__(message)
+        self.errors = tuple(errors)
+
+
+class DispatchRefused(PermanentError):
+    """Nobody takes an event: no route fits, or its target refuses it; the message says which and why."""
+
+
+class DispatchUnavailable(TransientError):
+    """The target of an event did not answer, or not well; ``may_have_effect`` says that it may have got it."""
+
+    def __init__(
+        self, message: str = "", retry_after_seconds: float | None = None, *, may_have_effect: bool = False
+    ) -> None:
+        super().__init__(message, retry_after_seconds)
+        self.may_have_effect = may_have_effect
 
 
 class MediaExpired(MediaRefused):

@@ -9,7 +9,8 @@ import pytest
 
 from tests.cli.conftest import Cli
 from wechat_bridge.model import keys
-from wechat_bridge.store.conversations import Arrival, Window
+from wechat_bridge.store.conversations import Arrival
+from wechat_bridge.store.windows import Window
 from wechat_bridge.wiring import Wired
 
 ANN = "ann@im.wechat"

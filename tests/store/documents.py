@@ -8,7 +8,8 @@ from typing import Any
 from wechat_bridge.model import keys
 from wechat_bridge.model.message import InboundMessage, InboxRow, Item, ItemKind, inbox_row
 from wechat_bridge.model.turn import Turn
-from wechat_bridge.store.conversations import Arrival, Window
+from wechat_bridge.store.conversations import Arrival
+from wechat_bridge.store.windows import Window
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 WINDOW = Window(idle_seconds=1.0, most_seconds=5.0, most_messages=20)

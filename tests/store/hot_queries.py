@@ -12,7 +12,8 @@ from tests.store.big_ledger import DEAD_OWNER, LIVING_OWNER, BigLedger, channel,
 from wechat_bridge.model import keys
 from wechat_bridge.model.message import InboxState
 from wechat_bridge.model.turn import Chunk, Turn, TurnState
-from wechat_bridge.store.conversations import Arrival, Window
+from wechat_bridge.store.conversations import Arrival
+from wechat_bridge.store.windows import Window
 
 Call = Callable[[], object]
 Case = Callable[[BigLedger, str], Call]

@@ -11,8 +11,9 @@ from pymongo.database import Database
 from tests.store.documents import NOW, WINDOW, arrival
 from tests.support.together import together
 from wechat_bridge.model.conversation import Conversation
-from wechat_bridge.store.conversations import ConversationStore, Window
+from wechat_bridge.store.conversations import ConversationStore
 from wechat_bridge.store.ledger import Document
+from wechat_bridge.store.windows import Window
 
 
 def after(seconds: float) -> datetime:

@@ -13,7 +13,8 @@ from wechat_bridge.model.wecom_kf import SENDS_PER_MESSAGE as KF_SENDS
 from wechat_bridge.model.wecom_kf import SOURCE as KF_SOURCE
 from wechat_bridge.observe import metrics
 from wechat_bridge.observe.logging import logger
-from wechat_bridge.store.conversations import Arrival, Window
+from wechat_bridge.store.conversations import Arrival
+from wechat_bridge.store.windows import Window
 
 log = logger(__name__)
 

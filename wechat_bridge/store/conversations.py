@@ -5,24 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 from pymongo import ASCENDING, IndexModel
 from pymongo.database import Database
-from pymongo.errors import DuplicateKeyError
 
 from wechat_bridge.model.access import DAY, MINUTE
 from wechat_bridge.model.conversation import Conversation
 from wechat_bridge.store.ledger import LONG_AGO, Document, from_document, in_parts, ledger_call
+from wechat_bridge.store.windows import RING_INDEX, Arriving, Window, WindowStore
 
 INDEXES = [
-    IndexModel([("ring_at", ASCENDING)], name="ring_at"),
+    RING_INDEX,
     IndexModel([("context_at", ASCENDING)], name="context_at"),
     IndexModel([("share_id", ASCENDING), ("access.at", ASCENDING)], name="share_access"),
 ]
-
-SWEEP_SLACK = timedelta(seconds=5)
-RACES = 5
 
 
 @dataclass(frozen=True)
@@ -44,20 +41,13 @@ class Arrival:
     is_urgent: bool = False
 
 
-@dataclass(frozen=True)
-class Window:
-    """The debounce window in seconds, and how many messages end it early."""
-
-    idle_seconds: float
-    most_seconds: float
-    most_messages: int
-
-
-class ConversationStore:
+class ConversationStore(WindowStore):
     """One document per conversation. Every method raises LedgerUnavailable when MongoDB cannot be used."""
 
+    _CLEARED: ClassVar = {"overflow_row": ""}
+
     def __init__(self, database: Database[Document]) -> None:
-        self.collection = database["conversations"]
+        super().__init__(database["conversations"])
 
     @ledger_call
     def get(self, chat_id: str) -> Conversation | None:
@@ -72,34 +62,7 @@ class ConversationStore:
         Return after how many seconds the caller should ring, or None when a doorbell is on its way already: a
         conversation that waits is only moved, never beyond its deadline, unless enough messages wait.
         """
-        for _ in range(RACES):
-            if self._arm_idle(arrival, window, now):
-                return 0.0 if _ends_wait(arrival, window, 0) else window.idle_seconds
-            found = (
-                self.collection.find_one({"_id": arrival.chat_id}, {"waiting": 1, "blocked": 1, "flush_at": 1}) or {}
-            )
-            is_full = _ends_wait(arrival, window, found.get("waiting") or 0)
-            if self._arm_waiting(arrival, window, now, is_full):
-                return 0.0 if is_full else _first_behind_a_turn(found, window, now)
-        return 0.0
-
-    def _arm_idle(self, arrival: Arrival, window: Window, now: datetime, *, strictly_newer: bool = False) -> bool:
-        is_full = _ends_wait(arrival, window, 0)
-        flush_at = now if is_full else now + timedelta(seconds=window.idle_seconds)
-        deadline = now + timedelta(seconds=window.most_seconds)
-        changes = _due(flush_at) | {"flush_deadline": deadline} | _arrived(arrival, strictly_newer)
-        try:
-            self.collection.update_one({"_id": arrival.chat_id, "flush_at": None}, [{"$set": changes}], upsert=True)
-        except DuplicateKeyError:
-            return False
-        return True
-
-    def _arm_waiting(self, arrival: Arrival, window: Window, now: datetime, is_full: bool) -> bool:
-        flush_at: Any = now if is_full else {"$min": [now + timedelta(seconds=window.idle_seconds), "$flush_deadline"]}
-        done = self.collection.update_one(
-            {"_id": arrival.chat_id, "flush_at": {"$ne": None}}, [{"$set": _due(flush_at) | _arrived(arrival)}]
-        )
-        return done.matched_count == 1
+        return self._arm(_arriving(arrival), window, now)
 
     @ledger_call
     def ensure_due(self, arrival: Arrival, now: datetime) -> bool:
@@ -107,36 +70,7 @@ class ConversationStore:
 
         The send budget is refilled only if their context token was never taken over: this is no new arrival.
         """
-        return self._arm_idle(arrival, Window(0.0, 0.0, arrival.count + 1), now, strictly_newer=True)
-
-    @ledger_call
-    def clear_due(self, chat_id: str, rev: int) -> bool:
-        """Nothing waits any more; False when something arrived since ``rev``."""
-        changes = {
-            "flush_at": None,
-            "flush_deadline": None,
-            "ring_at": None,
-            "rings": 0,
-            "waiting": 0,
-            "blocked": False,
-            "overflow_row": "",
-        }
-        return self.collection.update_one({"_id": chat_id, "rev": rev}, {"$set": changes}).matched_count == 1
-
-    @ledger_call
-    def block(self, chat_id: str, until: datetime, rev: int | None = None) -> bool:
-        """What waits, waits behind an open turn; ``until`` is when to look again should its end be missed.
-
-        False when nothing waits, or when something arrived since ``rev``, where one is given.
-        """
-        query = {"_id": chat_id, "flush_at": {"$ne": None}} | ({} if rev is None else {"rev": rev})
-        changes = _due(until) | {"blocked": True, "flush_deadline": until}
-        return self.collection.update_one(query, {"$set": changes}).matched_count == 1
-
-    @ledger_call
-    def unblock(self, chat_id: str, now: datetime) -> bool:
-        """The open turn ended: what waited behind it is due; True when something did."""
-        return self.collection.update_one({"_id": chat_id, "blocked": True}, {"$set": _due(now)}).matched_count == 1
+        return self._arm_idle(_arriving(arrival, strictly_newer=True), Window(0.0, 0.0, arrival.count + 1), now)
 
     @ledger_call
     def begin_overflow(self, chat_id: str, row_id: str) -> str:
@@ -168,25 +102,10 @@ class ConversationStore:
         return self.collection.update_one(query, {"$inc": {"sends_left": -1}}).matched_count == 1
 
     @ledger_call
-    def overdue(self, now: datetime, limit: int) -> list[Document]:
-        """Return id and rings of conversations whose doorbell seems lost, the longest overdue first."""
-        if limit <= 0:
-            return []
-        past = {"ring_at": {"$gt": LONG_AGO, "$lte": now}}
-        return list(self.collection.find(past, {"rings": 1, "ring_at": 1}).sort("ring_at", ASCENDING).limit(limit))
-
-    @ledger_call
     def due_times(self) -> list[datetime]:
         """Return the due times of all conversations in which messages wait, except behind an open turn."""
         found = self.collection.find({"ring_at": {"$gt": LONG_AGO}}, {"flush_at": 1, "blocked": 1})
         return [row["flush_at"] for row in found if row["flush_at"] and not row.get("blocked")]
-
-    @ledger_call
-    def rang(self, chat_id: str, next_ring_at: datetime) -> None:
-        """Note that the sweep rang."""
-        self.collection.update_one(
-            {"_id": chat_id, "ring_at": {"$ne": None}}, {"$set": {"ring_at": next_ring_at}, "$inc": {"rings": 1}}
-        )
 
     @ledger_call
     def due_among(self, chat_ids: Iterable[str]) -> set[str]:
@@ -195,25 +114,11 @@ class ConversationStore:
         return {row["_id"] for query in queries for row in self.collection.find(query, {"_id": 1})}
 
 
-def _ends_wait(arrival: Arrival, window: Window, waiting: int) -> bool:
-    return arrival.is_urgent or waiting + arrival.count >= window.most_messages
+def _arriving(arrival: Arrival, *, strictly_newer: bool = False) -> Arriving:
+    return Arriving(arrival.chat_id, arrival.count, arrival.is_urgent, _arrived(arrival, strictly_newer))
 
 
-def _first_behind_a_turn(found: Document, window: Window, now: datetime) -> float | None:
-    """Return when to ring for an arrival that finds only a time to look again: a parked turn may wait for it."""
-    earlier = now + timedelta(seconds=window.idle_seconds)
-    is_first = found.get("blocked") and found.get("flush_at") and earlier < found["flush_at"]
-    return window.idle_seconds if is_first else None
-
-
-def _due(flush_at: Any) -> Document:
-    later = (
-        flush_at + SWEEP_SLACK if isinstance(flush_at, datetime) else {"$add": [flush_at, SWEEP_SLACK.seconds * 1000]}
-    )
-    return {"flush_at": flush_at, "ring_at": later}
-
-
-def _arrived(arrival: Arrival, strictly_newer: bool = False) -> Document:
+def _arrived(arrival: Arrival, strictly_newer: bool) -> Document:
     known = {"$ifNull": ["$context_epoch", -1]}
     later: Document = {"$gt" if strictly_newer else "$gte": [arrival.sent_at, "$context_sent_at"]}
     newer = {"$or": [{"$gt": [arrival.epoch, known]}, {"$and": [{"$eq": [arrival.epoch, known]}, later]}]}
@@ -226,8 +131,6 @@ def _arrived(arrival: Arrival, strictly_newer: bool = False) -> Document:
         # Literals: what a platform sends may begin with a $, which would make it an expression.
         "share_id": {"$literal": arrival.share_id},
         "user_id": {"$literal": arrival.user_id},
-        "rev": {"$add": [{"$ifNull": ["$rev", 0]}, 1]},
-        "waiting": {"$add": [{"$ifNull": ["$waiting", 0]}, arrival.count]},
         "context_token": if_newer({"$literal": arrival.context_token}, "context_token"),
         "context_at": if_newer(arrival.received_at, "context_at"),
         "context_sent_at": if_newer(arrival.sent_at, "context_sent_at"),

@@ -19,7 +19,8 @@ from wechat_bridge.flow.people import access_admin as admin
 from wechat_bridge.flow.roles import QUEUES, ROLES
 from wechat_bridge.model.access import Policy
 from wechat_bridge.store import redis_keys
-from wechat_bridge.store.conversations import Arrival, Window
+from wechat_bridge.store.conversations import Arrival
+from wechat_bridge.store.windows import Window
 from wechat_bridge.wiring import Wired, build
 
 
