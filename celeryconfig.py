@@ -82,7 +82,7 @@ worker_hijack_root_logger = False
 task_create_missing_queues = False
 task_default_queue = "maintenance"
 # Each has an exchange and a key of its own: queues that share a key would each get every message.
-QUEUES = ("poll", "inbox", "reply", "deliver", "management", "maintenance", "history", "dead_letter")
+QUEUES = ("poll", "inbox", "reply", "deliver", "events", "management", "maintenance", "history", "dead_letter")
 task_queues = [Queue(name, Exchange(name), routing_key=name) for name in QUEUES]
 task_routes = {
     "wechat_bridge.poll_channel": {"queue": "poll"},
@@ -111,6 +111,11 @@ task_routes = {
     "wechat_bridge.access_bot": {"queue": "management"},
     "wechat_bridge.send_notice": {"queue": "management"},
     "wechat_bridge.pull_customer_service": {"queue": "history"},
+    "wechat_bridge.ingest_event": {"queue": "events"},
+    "wechat_bridge.flush_window": {"queue": "events"},
+    "wechat_bridge.dispatch_event": {"queue": "events"},
+    "wechat_bridge.record_dead_event": {"queue": "dead_letter"},
+    "wechat_bridge.sweep_events": {"queue": "maintenance"},
     "wechat_bridge.seed_poll_chains": {"queue": "maintenance"},
     "wechat_bridge.seed_customer_service": {"queue": "maintenance"},
     "wechat_bridge.sweep": {"queue": "maintenance"},
@@ -121,6 +126,7 @@ imports = (
     "wechat_bridge.tasks.management",
     "wechat_bridge.tasks.access",
     "wechat_bridge.tasks.customer_service",
+    "wechat_bridge.tasks.events",
     "wechat_bridge.tasks.maintenance",
 )
 
@@ -142,6 +148,11 @@ beat_schedule: dict[str, dict[str, Any]] = {
     },
     "sweep": {
         "task": "wechat_bridge.sweep",
+        "schedule": 5.0,
+        "options": {"expires": 5},
+    },
+    "sweep-events": {
+        "task": "wechat_bridge.sweep_events",
         "schedule": 5.0,
         "options": {"expires": 5},
     },

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -22,6 +23,10 @@ from wechat_bridge.wiring import Wired, build
 # Settings of the surrounding shell would change what is tested; the two addresses are the documented exception.
 for name in [name for name in os.environ if name.startswith(("WECHAT_", "FLOWER_", "PUBLIC_"))]:
     del os.environ[name]
+
+# Each test process would compile every test, and each of some hundred others every module, if none kept the result.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 _REDIS_DATABASES = 15
 _worlds = count()
@@ -45,6 +50,7 @@ def mongodb_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         return
     with MongoServer(tmp_path_factory.mktemp("mongo") / "data") as server:
         yield server.url
+        server.kill()  # an end in good order takes it 2 s, and nobody opens its folder again
 
 
 @pytest.fixture(scope="session")

@@ -18,6 +18,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableSetting
 
 from wechat_bridge.errors import SettingsError
+from wechat_bridge.model.access import AccessSettings
 from wechat_bridge.model.engine import BreakerSettings, EngineName, EngineSettings
 from wechat_bridge.model.media import ORIGIN_PATTERN
 
@@ -218,6 +219,7 @@ class Settings(BaseSettings):
     dead_letters: DeadLetterSettings = DeadLetterSettings()
     media: MediaSettings = MediaSettings()
     breaker: BreakerSettings = BreakerSettings()
+    access: AccessSettings = AccessSettings()
     engines: dict[EngineName, EngineSettings] = Field(
         default_factory=dict, description="reply engines by name: one JSON object, or __NAME__FIELD for each value"
     )

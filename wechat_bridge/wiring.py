@@ -7,31 +7,33 @@ import os
 import resource
 import socket
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 
 from celery import Celery
 from pymongo import MongoClient
 from pymongo.database import Database
 
-from wechat_bridge.channels.base import MediaDoor, SendingDoor
 from wechat_bridge.channels.http import HttpClient
-from wechat_bridge.channels.ilink.door import IlinkDoor
 from wechat_bridge.channels.ilink.login import IlinkLogin
-from wechat_bridge.channels.ilink.media import IlinkMedia
 from wechat_bridge.channels.wecom.api import WecomApi
-from wechat_bridge.channels.wecom.door import WecomDoor
 from wechat_bridge.channels.wecom.kf_door import KfDoor
-from wechat_bridge.channels.wecom.kf_media import KfMedia
-from wechat_bridge.channels.wecom.media import WecomMedia
 from wechat_bridge.engines.http import EngineHttp
 from wechat_bridge.engines.outgoing_webhook import OutgoingWebhook
-from wechat_bridge.engines.registry import load_engines
+from wechat_bridge.engines.registry import Engines
 from wechat_bridge.engines.speech import load_speech_to_text
+from wechat_bridge.flow.configuration.changes import Changes
+from wechat_bridge.flow.configuration.check import Judge
+from wechat_bridge.flow.configuration.follow import Follower
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.heartbeat import Heartbeat
 from wechat_bridge.flow.media.one_host import check_one_host
 from wechat_bridge.flow.unfinished import Unfinished
+from wechat_bridge.gateway import check
+from wechat_bridge.gateway.context import Gateway
+from wechat_bridge.gateway.resubmit import EventLetters
+from wechat_bridge.live import Live
 from wechat_bridge.model import keys
 from wechat_bridge.model.channel import ChannelKind
 from wechat_bridge.model.worker import Worker
@@ -43,6 +45,7 @@ from wechat_bridge.store.blobs import ChunkBlobs, FolderBlobs
 from wechat_bridge.store.broker import RedisClient
 from wechat_bridge.store.channels import ChannelStore
 from wechat_bridge.store.clock import LedgerClock
+from wechat_bridge.store.configuration import ConfigurationCache, ConfigurationStore
 from wechat_bridge.store.conversations import ConversationStore
 from wechat_bridge.store.customer_service import CustomerServiceStore
 from wechat_bridge.store.dead_letters import DeadLetterStore
@@ -62,12 +65,13 @@ from wechat_bridge.store.retention import RetentionStore
 from wechat_bridge.store.spill import Spill
 from wechat_bridge.store.turns import TurnStore
 from wechat_bridge.store.vault import Vault
-from wechat_bridge.store.wecom_media_ids import WecomMediaIds
 from wechat_bridge.store.wecom_tokens import WecomTokens
 from wechat_bridge.store.workers import WorkerStore
 from wechat_bridge.tasks.config import celery_options
 from wechat_bridge.tasks.doorbells import CeleryDoorbells
 from wechat_bridge.tasks.engine_calls import CeleryCalls
+from wechat_bridge.wiring_doors import doors, media_doors
+from wechat_bridge.wiring_gateway import gateway_of
 
 LOCK_SLACK_SECONDS = 30.0
 """The poll lock outlives the longest poll by this."""
@@ -88,31 +92,42 @@ class Wired:
     heart_mongo: MongoClient[Document]
     redis: RedisClient
     celery: Celery
+    configuration: Changes
+    follower: Follower
+    gateway: Gateway
     kind: str = "tool"
     queues: tuple[str, ...] = ()
     slots: int = 0
 
     def prepare(self) -> None:
-        """Wait for Redis and MongoDB, build indexes. Raises ServiceNotReachable, SettingsError, IndexNotBuilt."""
+        """Wait for Redis and MongoDB, build indexes, put the newest configuration in force.
+
+        Raises ServiceNotReachable, SettingsError, IndexNotBuilt.
+        """
         given = self.bridge.settings
         wait_for_services(self.redis, given.redis_url, self.mongo, given.mongodb_url, given.start_wait_seconds)
         schema.prepare(ledger.database(self.mongo))
+        self.follower.load()
 
     def start(self) -> None:
         """Prepare, then be seen as alive."""
         self.prepare()
         check_one_host(self.bridge)
         self.heartbeat.start()
+        self.follower.start()
 
     def stop(self) -> None:
         """Leave in good order and close what was opened."""
         self.bridge.stopping.set()
+        self.follower.stop()
         self.heartbeat.stop()
         self.close()
 
     def close(self) -> None:
         """Close what was opened."""
         self.bridge.typing.close()
+        for door in self.gateway.targets.values():
+            door.close()
         self.http.close()
         self.engine_http.close()
         self.mongo.close()
@@ -130,6 +145,7 @@ def build(given: Settings, celery: Celery) -> Wired:
     engine_http = EngineHttp(pool_maxsize=given.reply_concurrency)
     clock = LedgerClock(mongo)
     unfinished = Unfinished()
+    live = Live(given)
     heart_mongo = ledger.connect(given.mongodb_url, pool_size=2, app_name="wechat-bridge-heartbeat")
     wired: Wired
 
@@ -138,23 +154,32 @@ def build(given: Settings, celery: Celery) -> Wired:
         return Worker(
             id=owner, kind=wired.kind, queues=wired.queues, slots=wired.slots, seen_at=now, started_at=now,
             version=bridge_version(), media_on_disk=given.media.folder is not None,
+            configuration=live.current().version,
         )  # fmt: skip
 
     heartbeat = Heartbeat(describe, owner, WorkerStore(ledger.database(heart_mongo)), clock, unfinished, given.owner)
     bridge = _bridge(
-        given, celery, clock, heartbeat, unfinished, ledger.database(mongo), redis_client, http, engine_http
+        given, live, celery, clock, heartbeat, unfinished, ledger.database(mongo), redis_client, http, engine_http
     )
-    wired = Wired(bridge, heartbeat, http, engine_http, mongo, heart_mongo, redis_client, celery)
+    versions, judge = ConfigurationStore(ledger.database(mongo), Vault(given.secret_keys)), Judge(given, [check.check])
+    changes = Changes(versions, clock, judge)
+    tell = partial(WorkerStore(ledger.database(mongo)).tell_configuration, owner)
+    follower = Follower(live, judge, versions, ConfigurationCache(redis_client), tell)
+    gateway = gateway_of(bridge, ledger.database(mongo), redis_client, celery, engine_http)
+    bridge = replace(bridge, event_letters=EventLetters(gateway))
+    wired = Wired(
+        bridge, heartbeat, http, engine_http, mongo, heart_mongo, redis_client, celery, changes, follower, gateway
+    )
     return wired
 
 
 def _bridge(
-    given: Settings, celery: Celery, clock: LedgerClock, heartbeat: Heartbeat, unfinished: Unfinished,
+    given: Settings, live: Live, celery: Celery, clock: LedgerClock, heartbeat: Heartbeat, unfinished: Unfinished,
     database: Database[Document], redis_client: RedisClient, http: HttpClient, engine_http: EngineHttp,
 ) -> Bridge:  # fmt: skip
-    wecom = WecomApi(http, WecomTokens(redis_client))
+    customer_service = KfDoor(WecomApi(http, WecomTokens(redis_client)))
     return Bridge(
-        settings=given,
+        live=live,
         clock=clock,
         alive=heartbeat,
         doorbells=CeleryDoorbells(celery, redis_client),
@@ -178,45 +203,16 @@ def _bridge(
         due_times=DueTimes(database),
         media=MediaStore(database, FolderBlobs(given.media.folder) if given.media.folder else ChunkBlobs(database)),
         media_links=MediaLinks(given.secret_keys, given.public_base_url, given.media.link_seconds),
-        doors=_doors(given, http, wecom),
+        doors=doors(given, http, customer_service),
         login_doors={ChannelKind.ILINK: IlinkLogin(http, given.login.question_seconds)},
         login_slots=threading.BoundedSemaphore(given.login.most_at_once),
-        media_doors=_media_doors(given, http, wecom, redis_client),
-        customer_service=KfDoor(wecom),
-        engines=load_engines(given.engines, engine_http, CeleryCalls(celery)),
+        media_doors=media_doors(given, http, customer_service, redis_client),
+        customer_service=customer_service,
+        engines=Engines(lambda: live.current().settings.engines, engine_http, CeleryCalls(celery)),
         outgoing=OutgoingWebhook(engine_http),
         speech_to_text=load_speech_to_text(),
         unfinished=unfinished,
     )
-
-
-def _doors(given: Settings, http: HttpClient, wecom: WecomApi) -> dict[ChannelKind, SendingDoor]:
-    return {
-        ChannelKind.ILINK: _door(given, http),
-        ChannelKind.WECOM: WecomDoor(wecom),
-        ChannelKind.WECOM_KF: KfDoor(wecom),
-    }
-
-
-def _door(given: Settings, http: HttpClient) -> IlinkDoor:
-    return IlinkDoor(
-        http,
-        default_hold_seconds=given.poll.default_hold_seconds,
-        poll_total_seconds=given.poll.total_deadline_seconds,
-    )
-
-
-def _media_doors(
-    given: Settings, http: HttpClient, wecom: WecomApi, redis_client: RedisClient
-) -> dict[ChannelKind, MediaDoor]:
-    media = given.media
-    return {
-        ChannelKind.ILINK: IlinkMedia(
-            http, origins=media.origins, cdn_base_url=media.cdn_base_url, most_bytes=media.most_bytes
-        ),
-        ChannelKind.WECOM: WecomMedia(wecom, WecomMediaIds(redis_client), most_bytes=media.most_bytes),
-        ChannelKind.WECOM_KF: KfMedia(wecom, WecomMediaIds(redis_client), most_bytes=media.most_bytes),
-    }
 
 
 def bridge_version() -> str:
@@ -257,6 +253,11 @@ def wired() -> Wired:
 def bridge() -> Bridge:
     """Return this process's bridge."""
     return wired().bridge
+
+
+def gateway() -> Gateway:
+    """Return this process's event gateway."""
+    return wired().gateway
 
 
 def start_process(kind: str, queues: tuple[str, ...] = (), slots: int = 0) -> None:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import argparse
 
-from tests.benchmarks import backlog, callbacks, demo, idle, latency, lost_replies, outage, recovery, throughput
+from tests.benchmarks import (
+    backlog,
+    callbacks,
+    demo,
+    gateway,
+    idle,
+    latency,
+    lost_replies,
+    outage,
+    recovery,
+    throughput,
+)
 
 COMMANDS = {
     "idle": idle,
@@ -16,6 +27,7 @@ COMMANDS = {
     "backlog": backlog,
     "demo": demo,
     "callbacks": callbacks,
+    "gateway": gateway,
 }
 
 

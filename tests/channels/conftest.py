@@ -15,8 +15,9 @@ def server() -> Iterator[ScriptedServer]:
         yield running
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def http() -> Iterator[HttpClient]:
+    """One client for a module, as a process has one for all its calls; to make one loads all certificates."""
     client = HttpClient(pool_maxsize=10)
     yield client
     client.close()

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import logging
+from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
@@ -20,6 +21,13 @@ from wechat_bridge.channels.http import (
     ReadTimedOut,
 )
 from wechat_bridge.errors import PlatformUnavailable
+
+
+@pytest.fixture
+def newcomer() -> Iterator[HttpClient]:
+    """A client that has not looked for a proxy yet."""
+    with closing(HttpClient(pool_maxsize=1)) as client:
+        yield client
 
 
 def test_a_post_carries_its_json_its_headers_and_no_others_that_matter(
@@ -214,26 +222,26 @@ def test_every_error_is_one_the_flow_retries() -> None:
 
 
 def test_a_proxy_from_the_environment_is_used_and_read_once(
-    http: HttpClient, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+    newcomer: HttpClient, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("http_proxy", server.url)
     monkeypatch.delenv("no_proxy", raising=False)
     monkeypatch.delenv("NO_PROXY", raising=False)
-    post(http, "http://wechat.invalid/ilink")
+    post(newcomer, "http://wechat.invalid/ilink")
     monkeypatch.delenv("http_proxy")
-    post(http, "http://wechat.invalid/ilink")
+    post(newcomer, "http://wechat.invalid/ilink")
     assert [request.path for request in server.received] == ["http://wechat.invalid/ilink"] * 2
 
 
-def test_no_proxy_is_honoured(http: HttpClient, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_proxy_is_honoured(newcomer: HttpClient, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    assert post(http, server.url).status == 200
+    assert post(newcomer, server.url).status == 200
 
 
-def test_a_socks_proxy_is_refused_by_name(http: HttpClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_socks_proxy_is_refused_by_name(newcomer: HttpClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "socks5://user:pass-word@127.0.0.1:9")
     monkeypatch.delenv("no_proxy", raising=False)
     with pytest.raises(NotSent, match="SocksProxyUnsupported") as caught:
-        post(http, "http://wechat.invalid/ilink")
+        post(newcomer, "http://wechat.invalid/ilink")
     assert "pass-word" not in everything_said_by(caught.value)

@@ -21,6 +21,7 @@ from wechat_bridge.flow.wecom.app import app_of
 from wechat_bridge.model.access import Policy
 from wechat_bridge.model.channel import Channel, ChannelKind
 from wechat_bridge.model.wecom import WecomAccount, WecomSettings
+from wechat_bridge.model.wecom_kf import KfSettings
 from wechat_bridge.wiring import Wired
 
 SECRET = "s3cr3t-of-the-app-that-nobody-may-see-01234"
@@ -147,14 +148,19 @@ def test_the_way_to_wecom_is_changed_without_the_secrets(cli: Cli, wired: Wired)
 
 def test_an_account_of_customer_service_is_added_like_an_app(cli: Cli, wired: Wired) -> None:
     service = ("--kind", "wecom_kf", *APP[2:], "--open-kfid", "wkAJ2GCAAASSm4")
-    done = cli("channel", "add", "service", *service, **SECRETS)
+    done = cli("channel", "add", "service", *service, "--servicer", "LiSi", **SECRETS)
     assert done.returncode == 0, done.stderr
     channel, settings, account = stored(wired, "service")
     assert (channel.kind, channel.account_id) == (ChannelKind.WECOM_KF, "ww5823bf96d3bd56c7:wkAJ2GCAAASSm4")
     assert (settings.agent_id, account.token) == (1000002, SECRET)
+    assert isinstance(settings, KfSettings)
+    assert (settings.servicer_userid, settings.moves_sessions) == ("LiSi", True)
+    done = cli("channel", "app", "service", "--keep-sessions", "--servicer", "")
+    assert "channel service: moves_sessions: True -> False" in done.stderr
     again = cli("channel", "add", "service-2", *service, **SECRETS)
     assert "is read by channel service; remove that first" in again.stderr
-    assert cli("channel", "add", "service-3", *APP, "--open-kfid", "wk1", **SECRETS).returncode == 2
+    refused = cli("channel", "add", "service-3", *APP, "--open-kfid", "wk1", "--keep-sessions", **SECRETS)
+    assert refused.returncode == 2
 
 
 def test_an_app_has_no_qr_login(cli: Cli) -> None:

@@ -20,8 +20,9 @@ def server(simulated_engine: EngineSimulator) -> EngineSimulator:
     return simulated_engine
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def engine_http() -> Iterator[EngineHttp]:
+    """One client for a module, as a process has one for all its calls; to make one loads all certificates."""
     http = EngineHttp(pool_maxsize=4)
     yield http
     http.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from pydantic import TypeAdapter
 from tests.engines.asking import question
 from wechat_bridge.engines.base import Engine
 from wechat_bridge.engines.http import EngineHttp
-from wechat_bridge.engines.registry import GROUP, load_engines
+from wechat_bridge.engines.registry import GROUP, Engines
 from wechat_bridge.model.engine import EngineSettings
 
 
@@ -21,8 +22,8 @@ def described(**settings: Any) -> EngineSettings:
     return found
 
 
-def load(http: EngineHttp, **engines: EngineSettings) -> dict[str, Engine]:
-    return load_engines(engines, http, lambda task, queue, turn, deadline_seconds: turn["text"] + "!")
+def load(http: EngineHttp, **engines: EngineSettings) -> Mapping[str, Engine]:
+    return Engines(lambda: engines, http, lambda task, queue, turn, deadline_seconds: turn["text"] + "!")
 
 
 def install(folder: Path, source: str, entries: str) -> None:
@@ -63,3 +64,16 @@ def test_the_readmes_engine_answers_once_its_package_is_installed(
     engines = load(engine_http)
     assert engines["shouting"].answer(question("hi")).text == "HI"
     assert engines["echo"].answer(question("hi")).text == "hi"
+
+
+def test_an_engine_is_made_anew_when_its_description_changes_and_no_other(engine_http: EngineHttp) -> None:
+    now = {"a": described(kind="task", task="t", queue="q"), "b": described(kind="task", task="t", queue="q")}
+    engines = Engines(lambda: now, engine_http, lambda task, queue, turn, deadline_seconds: task)
+    a, b = engines["a"], engines["b"]
+    now = {"a": described(kind="task", task="other", queue="q"), "b": described(kind="task", task="t", queue="q")}
+    assert (engines["a"].answer(question("hi")).text, a.answer(question("hi")).text) == ("other", "t")
+    assert engines["b"] is b
+    now = {}
+    assert set(engines) == {"echo"}
+    assert engines.get("a") is None
+    assert a.answer(question("hi")).text == "t", "a call in flight goes on with what it has"

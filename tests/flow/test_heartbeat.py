@@ -115,6 +115,30 @@ def test_who_was_not_seen_for_too_long_is_dead_and_who_was_is_not(world: World, 
     assert "living" not in dead(life)
 
 
+def test_who_is_about_to_die_is_told_with_the_seconds_that_are_left(world: World, life: Life) -> None:
+    seen_seconds_ago = QUICK.stale_after_seconds + 0.1
+
+    told: list[float] = []
+
+    def is_told() -> bool:
+        life.others_last_seen("overdue", seen_seconds_ago)
+        left = None if is_stale(life) else life.heartbeat.judge().next_death_seconds
+        told.extend([] if left is None else [left])
+        return bool(told)
+
+    life.workers.collection.delete_many({"_id": {"$ne": life.owner}})
+    assert eventually(world, is_told)
+    assert 0 < told[0] <= QUICK.dead_after_seconds - seen_seconds_ago
+
+
+def test_nobody_who_is_seen_is_about_to_die(world: World, life: Life) -> None:
+    life.workers.collection.delete_many({"_id": {"$ne": life.owner}})
+    life.others_last_seen("gone", 30)
+    assert eventually(world, lambda: dead(life)), "it judges"
+    life.others_last_seen("living", 0)
+    assert life.heartbeat.judge().next_death_seconds is None
+
+
 def test_a_process_that_has_just_started_judges_nobody(world: World) -> None:
     newborn = Life(world, OwnerSettings(beat_seconds=0.05))
     newborn.others_last_seen("gone", 30)

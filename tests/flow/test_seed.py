@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor, wait
+from datetime import datetime
 from typing import Any
 
 import pytest
 
-from tests.support.doorbells import Doorbell, taken
+import celeryconfig
+from tests.support.doorbells import Doorbell, emptied, taken
 from tests.support.together import together
 from tests.support.variations import process, using
 from tests.support.world import World
 from wechat_bridge.flow import poll
 from wechat_bridge.flow.login.logged_in import complete_login
-from wechat_bridge.flow.seed import seed_poll_chains
+from wechat_bridge.flow.seed import PASS_SECONDS, Seeder, seed_poll_chains
 from wechat_bridge.model.channel import Account, Channel, Login
+from wechat_bridge.model.worker import Judgement
 from wechat_bridge.store import redis_keys
 from wechat_bridge.store.poll_locks import MARKER_SECONDS
 
@@ -105,6 +110,33 @@ def test_a_process_that_dies_between_its_lock_and_the_ledger_leaves_nothing_that
     assert len(seeded(process(alone, "me", dead=["dying"]))) == 1
 
 
+def seconds_until_next_pass(world: World, next_death_seconds: float | None) -> list[float]:
+    """When the seeder wants another pass, in seconds from now, where an owner will be dead in so many."""
+    emptied(world, "maintenance")
+    seeding = process(world, "me")
+    seeding.bridge.alive.next_death_seconds = next_death_seconds  # type: ignore[attr-defined]
+    now = world.bridge.clock.now()
+    seed_poll_chains(seeding.bridge)
+    rung = emptied(world, "maintenance")
+    assert {each.task for each in rung} <= {"seed_poll_chains"}
+    return [(datetime.fromisoformat(str(each.eta)) - now).total_seconds() for each in rung]
+
+
+def test_a_pass_comes_just_after_the_moment_at_which_an_owner_is_dead(alone: World) -> None:
+    """Beat's own pass may come 2 s later, which would leave too little of the 12 s in which its chains are back."""
+    (seconds,) = seconds_until_next_pass(alone, 1.2)
+    assert 1.2 < seconds < 1.7
+
+
+@pytest.mark.parametrize("next_death_seconds", [None, 2.5])
+def test_while_nobody_is_about_to_die_beats_passes_do(alone: World, next_death_seconds: float | None) -> None:
+    assert seconds_until_next_pass(alone, next_death_seconds) == []
+
+
+def test_beat_rings_as_often_as_the_seeder_thinks() -> None:
+    assert celeryconfig.beat_schedule["seed-poll-chains"]["schedule"] == PASS_SECONDS
+
+
 def test_of_two_seeders_at_once_one_rings(alone: World) -> None:
     generation = alone.channel.generation
     others = [process(alone, f"seeder-{number}") for number in range(8)]
@@ -153,6 +185,45 @@ def test_a_channel_that_is_logged_in_or_enabled_again_is_rung_by_the_next_pass_a
     account = Account(token="t", account_id="b", base_url="http://127.0.0.1:9")
     complete_login(bridge, alone.share_id, Login(account=account, owner_user_id=alone.share_id))
     assert len(taken(alone, "poll") or seeded(alone)) == 1
+
+
+def test_a_pass_waits_for_the_one_that_runs_in_its_process(alone: World) -> None:
+    entered, go_on = threading.Event(), threading.Event()
+    passes: list[int] = []
+
+    def enter() -> Judgement:
+        passes.append(len(passes))
+        entered.set()
+        assert go_on.wait(10)
+        return Judgement()
+
+    seeder, seeding = Seeder(), process(alone, "me")
+    seeding.bridge.alive.judge = enter  # type: ignore[method-assign]
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(seeder.seed, seeding.bridge)
+        assert entered.wait(10)
+        second = pool.submit(seeder.seed, seeding.bridge)
+        assert wait([second], 0.1).not_done
+        assert passes == [0], "the second waits"
+        go_on.set()
+        first.result(10)
+        second.result(10)
+    assert passes == [0, 1]
+
+
+def test_a_pass_gives_up_where_the_one_that_runs_outlasts_it(alone: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wechat_bridge.flow.seed.PASS_SECONDS", 0.05)
+    seeder, seeding = Seeder(), process(alone, "me")
+    passes: list[int] = []
+
+    def again() -> Judgement:
+        passes.append(len(passes))
+        together(1, lambda _: seeder.seed(seeding.bridge))
+        return Judgement()
+
+    seeding.bridge.alive.judge = again  # type: ignore[method-assign]
+    seeder.seed(seeding.bridge)
+    assert passes == [0]
 
 
 def test_ten_seeders_at_once_do_no_harm(alone: World) -> None:

@@ -84,6 +84,28 @@ def test_batches_are_drained_in_order(world: World) -> None:
     assert answer_all(world) == ["one\ntwo\nthree"]
 
 
+def test_what_was_spilled_twice_is_answered_once(world: World) -> None:
+    one = world.text("one")
+    keep(world, one)
+    keep(world, one, world.text("two"))
+    spill.drain(world.bridge)
+    assert answer_all(world) == ["one\ntwo"]
+    assert world.share_id not in world.bridge.spill.channels()
+
+
+def test_a_long_spill_is_drained_over_several_passes(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a pass of the sweep comes to its other work."""
+    monkeypatch.setattr(spill, "MOST_DRAINED", 2)
+    for text in ("one", "two", "three"):
+        keep(world, world.text(text))
+    spill.drain(world.bridge)
+    assert len(world.bridge.inbox.pending(world.chat())) == 2
+    assert world.share_id in world.bridge.spill.channels()
+    spill.drain(world.bridge)
+    assert answer_all(world) == ["one\ntwo\nthree"]
+    assert world.share_id not in world.bridge.spill.channels()
+
+
 def test_while_both_are_away_the_process_holds_on_until_one_is_back(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

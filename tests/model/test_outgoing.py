@@ -8,6 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from wechat_bridge.model.outgoing import CheckResult, OutgoingRules, by_words
+from wechat_bridge.model.platform import WECOM
 
 
 def test_without_words_an_answer_is_as_it_was_and_no_check_is_recorded() -> None:
@@ -32,6 +33,12 @@ def test_words_let_pass_replace_or_refuse(text: str, shown: str, result: CheckRe
 
 def test_words_are_found_in_what_wechat_shows() -> None:
     assert by_words(OutgoingRules(words=("敏感词 =>",)), "*敏感*词").text == "＊＊＊"
+
+
+def test_words_that_signs_part_are_found_where_signs_are_not_shown() -> None:
+    rules = OutgoingRules(words=("敏感词 =>",))
+    assert by_words(rules, "**敏感**`词`", WECOM.read).text == "＊＊＊"
+    assert by_words(rules, "**安全**", WECOM.read).text == "**安全**"
 
 
 @pytest.mark.parametrize(

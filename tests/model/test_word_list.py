@@ -98,7 +98,7 @@ def test_nothing_but_the_word_changes(before: str, middle: str) -> None:
 
 def test_a_long_answer_and_a_long_list_take_no_time() -> None:
     words = parse([f"word{number} =>" for number in range(MOST_WORDS)])
-    started = time.monotonic()
+    started = time.thread_time()
     assert apply(words, "一二三四五六七八九十 and so on\n" * 6_000) is not None
     assert apply(words, "一二三四五六七八九十 and so on\n" * 6_000 + "word7") is not None
-    assert time.monotonic() - started < 5
+    assert time.thread_time() - started < 5

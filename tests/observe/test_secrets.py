@@ -80,6 +80,6 @@ def test_anything_can_be_masked_and_masking_again_changes_nothing(value: object)
 
 @pytest.mark.parametrize("text", ["a" * 1_000_000, "token" * 200_000, "://" * 300_000, "bearer " * 100_000])
 def test_a_long_text_is_masked_in_no_time(text: str) -> None:
-    started = time.monotonic()
+    started = time.thread_time()
     masked_text(text)
-    assert time.monotonic() - started < 2
+    assert time.thread_time() - started < 2

@@ -37,7 +37,7 @@ def main() -> int:
 
 
 def _plan(options: argparse.Namespace) -> Plan:
-    given = {"messages", "seed", "cursor", "channels", "users", "without"}
+    given = {"messages", "seed", "cursor", "channels", "apps", "accounts", "users", "without"}
     plan = Plan(**{name: value for name, value in vars(options).items() if name in given})
     guard = options.without or options.aim_at
     return plan_for(plan, guard) if guard else plan
@@ -50,6 +50,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=default.seed, help="the same seed gives the same schedule")
     parser.add_argument("--cursor", choices=("strict", "redeliver"), default=default.cursor)
     parser.add_argument("--channels", type=int, default=default.channels)
+    parser.add_argument("--apps", type=int, default=default.apps, help="apps of WeCom")
+    parser.add_argument("--accounts", type=int, default=default.accounts, help="accounts of WeCom's customer service")
     parser.add_argument("--users", type=int, default=default.users)
     parser.add_argument("--without", choices=sorted(GUARDS), default="", help="a short run without a guard: red")
     parser.add_argument("--aim-at", choices=sorted(GUARDS), help="the same short run with the guard on")

@@ -5,13 +5,16 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from tests.soak.evidence_wecom import Arrival, Texts, arrivals, name_calls, of_wecom, sends
 from tests.soak.record import Record, Said
 from tests.soak.stage import Stage, process_names
+from tests.support.wecom_world import WecomWorld
 from wechat_bridge.model import keys
 
 Row = dict[str, Any]
@@ -23,7 +26,9 @@ class Evidence:
 
     ``delivered`` is by user, ``stats`` and ``cursors`` (the positions of a bot's polls in order) by bot,
     ``acknowledged`` the times at which a process had written that a chunk was accepted, by client_id; ``setbacks`` are
-    the log lines about failed and lost attempts, by turn.
+    the log lines about failed and lost attempts, by turn. ``arrivals`` are of the messages to apps of WeCom;
+    ``stored`` is when a process first wrote that it had stored a message, by message id.
+    ``spilled_callbacks`` and ``dropped_callbacks`` count those that the ledger could not keep, and that nobody could.
     """
 
     delivered: dict[str, list[Row]]
@@ -38,27 +43,64 @@ class Evidence:
     setbacks: dict[str, list[Row]]
     crashes: list[str]
     dropped: set[str]
+    arrivals: dict[str, Arrival] = field(default_factory=dict)
+    stored: dict[str, float] = field(default_factory=dict)
+    spilled_callbacks: int = 0
+    dropped_callbacks: int = 0
 
 
 def collect(stage: Stage, record: Record) -> Evidence:
     """Read everything; nothing may run any more that could change it."""
     control, bridge = stage.system.control, stage.system.wired.bridge
     lines = list(_log_lines(stage.system.directory))
-    bots = [world.bot_id for world in stage.worlds]
+    bots = [world.bot_id for world in stage.worlds if not isinstance(world, WecomWorld)]
+    turns = {row["_id"]: row for row in bridge.turns.collection.find()}
+    texts = Texts(turns.values())
+    name_calls(record.calls, texts)
     return Evidence(
-        delivered={user: control.deliveries(user) for user in sorted({said.user_id for said in record.said})},
-        sends=control.sends(),
+        delivered=_delivered(stage, record, texts),
+        sends=[*control.sends(), *sends(stage.wecom.control, texts)],
         stats={bot: control.stats(bot) for bot in bots},
         cursors={bot: [_position(poll["cursor"]) for poll in control.polls(bot)] for bot in bots},
         inbox={row["_id"]: row for row in bridge.inbox.collection.find({}, {"raw": 0})},
-        turns={row["_id"]: row for row in bridge.turns.collection.find()},
+        turns=turns,
         dead_letters=list(bridge.dead_letters.collection.find()),
         acknowledged=_acknowledged(lines),
         asked_again=_asked_again(lines),
         setbacks=_setbacks(lines),
         crashes=sorted(f"{line['process']}: {_last_line(line)}" for line in lines if line["event"] == "task_crashed"),
         dropped={i for line in lines if line["event"] == "messages_dropped_at_stop" for i in line["message_ids"]},
+        arrivals=arrivals(record, stage.wecom.control),
+        stored=_stored(lines),
+        spilled_callbacks=_count_of_web(lines, "messages_spilled"),
+        dropped_callbacks=_count_of_web(lines, "callback_not_kept"),
     )
+
+
+def _delivered(stage: Stage, record: Record, texts: Texts) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for said in sorted(record.said, key=lambda each: each.user_id):
+        if said.user_id in found:
+            continue
+        if of_wecom(said):
+            found[said.user_id] = list(texts.shown(stage.wecom.control.deliveries(said.user_id)))
+        else:
+            found[said.user_id] = stage.system.control.deliveries(said.user_id)
+    return found
+
+
+def _stored(lines: list[Row]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for line in lines:
+        if line["event"] == "message_received":
+            found[line["message_id"]] = min(written_at(line), found.get(line["message_id"], float("inf")))
+    return found
+
+
+def _count_of_web(lines: list[Row], event: str) -> int:
+    """Count what a web process said of messages to apps; doorbells of customer service are never kept elsewhere."""
+    told = (line for line in lines if line["event"] == event and line["process"].startswith("web"))
+    return sum(str(line.get("share_id")).startswith("wecom-") for line in told)
 
 
 def _position(cursor: str) -> int:
@@ -118,11 +160,19 @@ def life(evidence: Evidence, said: Said) -> str:
     sends = [send for send in evidence.sends if said.text in send["text"]]
     parts = [
         f"message {said.message_id} {said.text!r} of {said.user_id}",
+        *_arrival_life(evidence.arrivals.get(said.message_id)),
         _row_life(row),
         *(turn_life(turn) for turn in evidence.turns.values() if row and row["_id"] in turn["message_ids"]),
         *(f"send {clock(s['at'])} {s['client_id']} {s['refused'] or 'accepted'}" for s in sends),
     ]
     return "\n      ".join(parts)
+
+
+def _arrival_life(arrival: Arrival | None) -> Iterator[str]:
+    if arrival is not None and isfinite(arrival.began):
+        kept = f"kept {clock(arrival.kept)}" if arrival.kept else "never kept"
+        failed = (f"; {outcome} {clock(began)}-{clock(ended)}" for began, ended, outcome in arrival.failed)
+        yield f"first came {clock(arrival.began)}, {kept}{''.join(failed)}"
 
 
 def _row_life(row: Row | None) -> str:

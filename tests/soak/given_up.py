@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tests.soak.evidence import Evidence, Row, turn_life
-from tests.soak.record import Record
+from tests.soak.plan import QUOTA_FAULTS
+from tests.soak.record import Record, ScriptedCall, ScriptedSend
 from wechat_bridge.model import keys
 from wechat_bridge.settings import ReplySettings
 
@@ -14,6 +15,9 @@ ATTEMPTS = ReplySettings().max_retries + 1
 
 WORKING = {"reply": "generating", "deliver": "delivering"}
 COUNTERS = {"reply": "generate_attempts", "deliver": "deliver_attempts"}
+NOT_COUNTED = ("WeCom too many at once", *QUOTA_FAULTS, "token expired")
+"""Failures of WeCom that cost a turn no attempt."""
+
 SERVERS = ("MongoDB: ", "Redis: ")
 """How the errors of failures begin that a server caused which the driver had stopped."""
 
@@ -48,7 +52,7 @@ def _failures(record: Record, evidence: Evidence, turn: Row) -> Iterator[str]:
     """
     stage = turn["failed_stage"]
     client_ids = {chunk["client_id"] for chunk in turn["chunks"]}
-    yield from (scripted.kind for scripted in record.scripted if scripted.client_id in client_ids)
+    yield from (scripted.kind for scripted in record.all_scripted() if _counts(scripted, client_ids))
     lines = evidence.setbacks.get(turn["_id"], [])
     yield from sorted({
         f"worker {line['owner']} lost"
@@ -58,6 +62,10 @@ def _failures(record: Record, evidence: Evidence, turn: Row) -> Iterator[str]:
     failed = [line for line in lines if line["event"] == "turn_failed" and line["stage"] == stage]
     away = {line["attempt"]: line["error"] for line in failed if line["error"].startswith(SERVERS)}
     yield from away.values()
+
+
+def _counts(scripted: ScriptedSend | ScriptedCall, client_ids: set[str]) -> bool:
+    return scripted.client_id in client_ids and scripted.kind not in NOT_COUNTED
 
 
 def _complaints(evidence: Evidence, turn: Row, failures: int) -> Iterator[str]:

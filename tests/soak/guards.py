@@ -10,7 +10,14 @@ from tests.soak.plan import Plan
 LONG_FREEZE = (18.0, 20.0)
 """Longer than it takes to notice a frozen process (8 s), for the sweep to come by (5 s), and to do its work again."""
 
-SHORT: dict[str, Any] = {"messages": 240, "least_seconds": 60.0, "drain_seconds": 45.0}
+SHORT: dict[str, Any] = {
+    "messages": 240,
+    "channels": 10,
+    "apps": 0,
+    "accounts": 0,
+    "least_seconds": 60.0,
+    "drain_seconds": 45.0,
+}
 
 GUARDS: dict[str, dict[str, Any]] = {
     # Locks are flushed while links are served, and old doorbells ring: only the compare-and-set is left.
@@ -28,6 +35,10 @@ GUARDS: dict[str, dict[str, Any]] = {
         "freeze_seconds": LONG_FREEZE,
         "least_seconds": 90.0,
     },
+    # WeCom compares whole requests, customer service looks at the msgid: both hold back what was accepted before.
+    "duplicate-check": {"only": {"WeCom cut after": 10}, "channels": 2, "apps": 5, "accounts": 3},
+    # A callback is answered as if it had been kept, while the ledger is away.
+    "kept": {"only": {"mongo pause": 6}, "channels": 2, "apps": 6},
 }
 """By name, what a run aimed at the guard changes of the plan."""
 

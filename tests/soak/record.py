@@ -6,17 +6,32 @@ import threading
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
+
+from wechat_bridge.model.channel import ChannelKind
+
+WISHES = ("plain", "callbacks reordered", "callback lost", "callback repeated")
+"""What lanes ask for: that the next message is one to an app of WeCom, and comes in this way."""
+
+
+def _none() -> threading.Semaphore:
+    return threading.Semaphore(0)
 
 
 @dataclass(frozen=True)
 class Said:
-    """One message of a user, in the order in which the user said them."""
+    """One message of a user, in the order in which the user said them.
+
+    ``message_id`` is what the bridge calls it; ``bot_id`` is at WeCom what the simulator calls the app.
+    """
 
     text: str
     message_id: str
     share_id: str
     bot_id: str
     user_id: str
+    kind: ChannelKind = ChannelKind.ILINK
+    callback_id: str = ""
 
 
 @dataclass
@@ -44,6 +59,32 @@ class ScriptedSend:
     client_id: str = ""
     user_id: str = ""
 
+    @property
+    def is_met(self) -> bool:
+        """Whether a send is known to have met it."""
+        return bool(self.client_id)
+
+
+@dataclass
+class ScriptedCall:
+    """A failure scripted for the next call of an app of WeCom: of one of ``paths`` after the Unix time ``at``.
+
+    A call has met it when it got one of ``errcodes``; where there are none, when it was scripted. Where there is a
+    ``flag``, when that file has gone. ``text`` and ``user_id`` are of the send that met it, ``client_id`` of its chunk.
+    """
+
+    kind: str
+    said: Said
+    at: float
+    paths: tuple[str, ...] = ()
+    open_kfid: str = ""
+    errcodes: tuple[int, ...] = ()
+    flag: Path | None = None
+    is_met: bool = False
+    text: str = ""
+    user_id: str = ""
+    client_id: str = ""
+
 
 @dataclass
 class Record:
@@ -52,10 +93,12 @@ class Record:
     said: list[Said] = field(default_factory=list)
     injected: list[Injected] = field(default_factory=list)
     scripted: list[ScriptedSend] = field(default_factory=list)
+    calls: list[ScriptedCall] = field(default_factory=list)
     spilled_and_flushed: set[str] = field(default_factory=set)
     complaints: list[str] = field(default_factory=list)
     restarts: list[tuple[str, float]] = field(default_factory=list)
-    reorders: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+    reorders: threading.Semaphore = field(default_factory=_none)
+    wishes: dict[str, threading.Semaphore] = field(default_factory=lambda: {wish: _none() for wish in WISHES})
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def say(self, *messages: Said) -> None:
@@ -74,6 +117,10 @@ class Record:
         """Note something that must not happen, whatever the messages do."""
         with self.lock:
             self.complaints.append(text)
+
+    def all_scripted(self) -> list[ScriptedSend | ScriptedCall]:
+        """Return every failure that was scripted."""
+        return [*self.scripted, *self.calls]
 
     def counts(self) -> Counter[str]:
         """Return how often each kind of fault was injected completely."""

@@ -16,12 +16,15 @@ def show(outcome: Outcome, console: Console) -> None:
     """Print the report."""
     plan, verdict = outcome.plan, outcome.verdict
     without = f", without {plan.without}" if plan.without else ""
+    where = f"{plan.channels} personal accounts, {plan.apps} apps of WeCom, {plan.accounts} of its customer service"
     console.print(
         f"[bold]soak[/bold] {plan.messages} messages, seed {plan.seed}, {plan.cursor} cursor, {plan.users} users on "
-        f"{plan.channels} channels{without}"
+        f"{where}{without}"
     )
     console.print(_figures(outcome))
     console.print(_faults(outcome))
+    kept, dropped = outcome.evidence.spilled_callbacks, outcome.evidence.dropped_callbacks
+    console.print(f"callbacks kept outside the ledger: {kept}, left unanswered for WeCom to repeat: {dropped}")
     for turn in verdict.given_up_as_designed:
         console.print(f"given up as designed: {turn}", markup=False)
     for letter in outcome.evidence.dead_letters:

@@ -37,7 +37,9 @@ def run(plan: Plan, folder: Path) -> Outcome:
         drain_seconds = _drive(plan, running, record)
         evidence = collect(running, record)
     _keep(record, folder / "faults.txt")
-    return Outcome(plan, record, evidence, judge(plan, record, evidence), drain_seconds)
+    verdict = judge(plan, record, evidence)
+    (folder / "violations.txt").write_text("\n".join(verdict.violations))
+    return Outcome(plan, record, evidence, verdict, drain_seconds)
 
 
 def _keep(record: Record, path: Path) -> None:

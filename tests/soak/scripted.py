@@ -8,6 +8,7 @@ from typing import Any
 from tests.soak.record import Record, Said, ScriptedSend
 from wechat_bridge.errors import LedgerUnavailable
 from wechat_bridge.model import keys
+from wechat_bridge.model.channel import ChannelKind
 from wechat_bridge.simulators.ilink import IlinkControl
 from wechat_bridge.store.turns import TurnStore
 
@@ -29,7 +30,8 @@ class ScriptedSends:
 
     def add(self, kind: str, entry: dict[str, Any]) -> bool:
         """Script a failure where none is on its way; False when there is no such channel right now."""
-        recent = {said.bot_id: said for said in list(self.record.said)[-RECENT:]}
+        newest = list(self.record.said)[-RECENT:]
+        recent = {said.bot_id: said for said in newest if said.kind is ChannelKind.ILINK}
         for said in self.rng.sample(list(recent.values()), len(recent)):
             if all(self._is_over(scripted) for scripted in self._of(said)[-1:]):
                 self._script(kind, said, entry)

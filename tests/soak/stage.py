@@ -1,24 +1,39 @@
-"""Everything that runs: the two servers, the simulated WeChat, two processes of every kind, and the channels."""
+"""Everything that runs: the two servers, the simulated platforms, two processes of every kind, and the channels."""
 
 from __future__ import annotations
 
 import os
+import sys
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+import requests
+
+from tests.soak.front import Front
 from tests.soak.plan import COPIES, WORKER_KINDS, Plan
+from tests.support.customer_world import CustomerWorld
 from tests.support.system import System
+from tests.support.wecom_world import WecomWorld
 from tests.support.world import World
+from wechat_bridge.local.child import Child
+from wechat_bridge.local.ports import free_port
 from wechat_bridge.local.services import MongoServer, RedisServer
 from wechat_bridge.simulators.ilink import IlinkControl, IlinkOptions, IlinkSimulatorProcess
+from wechat_bridge.simulators.wecom import WecomControl, WecomOptions, WecomSimulatorProcess
 
 PLUGIN = Path(__file__).with_name("plugin")
 WITHOUT_NAME = "SOAK_WITHOUT"
 THREADS = {"poll": 30, "reply": 20, "ops": 8, "beat": 0}
 POLL_LOG_SIZE = 100_000
 ENGINES = ("echo", "pensive")
+
+REPEAT_SECONDS = 4.0
+"""Between the end of one delivery of a callback and the next: seen were three, about five seconds apart (facts, 2d)."""
+
+PULL_KILL_NAME = "SOAK_PULL_KILL"
 
 SETTINGS = {
     "WECHAT_BRIDGE_DEBOUNCE__IDLE_SECONDS": "0",
@@ -30,6 +45,14 @@ SETTINGS = {
 }
 
 
+GRACE = ("--timeout-graceful-shutdown", "5")
+
+
+def pull_flag(folder: Path) -> Path:
+    """Return the file by which a pull is told to die."""
+    return folder / "pull.kill"
+
+
 @dataclass(frozen=True)
 class Stage:
     """What the driver acts upon."""
@@ -37,17 +60,55 @@ class Stage:
     redis: RedisServer
     mongo: MongoServer
     simulator: IlinkSimulatorProcess
+    wecom: WecomSimulatorProcess
     system: System
     worlds: list[World]
+    web_ports: dict[str, int]
+    redis_lock: threading.Lock = field(default_factory=threading.Lock)
+    web_lock: threading.Lock = field(default_factory=threading.Lock)
 
     def control(self) -> IlinkControl:
         """A control of the simulated WeChat for one thread."""
         return IlinkControl(self.simulator.base_url)
 
+    def wecom_control(self) -> WecomControl:
+        """A control of the simulated WeCom for one thread."""
+        return WecomControl(self.wecom.base_url)
+
+    @property
+    def pull_flag(self) -> Path:
+        """While this file is there, the next process that has stored a page of customers' messages ends."""
+        return pull_flag(self.system.directory)
+
+    def answers(self, name: str) -> bool:
+        """Whether a web process answers."""
+        try:
+            return requests.get(f"http://127.0.0.1:{self.web_ports[name]}/livez", timeout=1.0).status_code == 200
+        except requests.RequestException:
+            return False
+
+    def died_in_a_pull(self, pid: int) -> bool:
+        """Whether a process ended because the file told it to."""
+        killed = self.pull_flag.with_suffix(".killed")
+        return killed.exists() and str(pid) in killed.read_text(encoding="utf-8").split()
+
+    def world_of(self, share_id: str) -> World:
+        """Return a channel."""
+        return next(world for world in self.worlds if world.share_id == share_id)
+
     def start(self, name: str) -> None:
         """Start a process by its name, such as ``poll-1``."""
         kind = name.partition("-")[0]
-        self.system.start(kind, name, threads=THREADS[kind])
+        if kind == "web":
+            self._start_web(name)
+        else:
+            self.system.start(kind, name, threads=THREADS[kind])
+
+    def _start_web(self, name: str) -> None:
+        options = ["--port", str(self.web_ports[name]), "--no-server-header", "--no-access-log"]
+        command = [sys.executable, "-m", "uvicorn", "wechat_bridge.web.app:app", *options, *GRACE]
+        folder = self.system.directory
+        self.system.processes[name] = Child(command, folder / f"{name}.log", folder, self.system.environment)
 
 
 def process_names() -> list[str]:
@@ -69,15 +130,33 @@ def stage(plan: Plan, folder: Path) -> Iterator[Stage]:
         redis = stack.enter_context(RedisServer(folder / "redis", durable=True))
         mongo = stack.enter_context(MongoServer(folder / "mongo"))
         simulator = stack.enter_context(IlinkSimulatorProcess(options))
+        wecom = stack.enter_context(WecomSimulatorProcess(WecomOptions(callback_pause_seconds=REPEAT_SECONDS)))
+        ports = {name: free_port() for name in process_names() if name.startswith("web")}
+        front = stack.enter_context(Front(list(ports.values())))
         urls = (redis.url, mongo.database_url("soak"))
-        own = _environment(plan)
+        own = _environment(plan) | {PULL_KILL_NAME: os.fspath(pull_flag(folder))}
         system = stack.enter_context(System(urls, folder, simulator.control, simulator.base_url, **own))
-        worlds = [system.channel(engine=ENGINES[number % len(ENGINES)]) for number in range(plan.channels)]
-        running = Stage(redis, mongo, simulator, system, worlds)
+        worlds = [*_worlds(plan, system), *_called_worlds(plan, system, wecom.control, front.port)]
+        for number, world in enumerate(worlds):
+            world.bridge.channels.configure(world.share_id, {"engine": ENGINES[number % len(ENGINES)]})
+        running = Stage(redis, mongo, simulator, wecom, system, worlds, ports)
         for name in process_names():
             running.start(name)
         system.wait_alive(len(process_names()))
         yield running
+
+
+def _worlds(plan: Plan, system: System) -> list[World]:
+    return [system.channel() for _ in range(plan.channels)]
+
+
+def _called_worlds(plan: Plan, system: System, control: WecomControl, port: int) -> Iterator[World]:
+    """Apps and customer service accounts, all called at one address."""
+    for number in range(plan.apps + plan.accounts):
+        make = WecomWorld.of_app if number < plan.apps else CustomerWorld.of_account
+        world = make(system.wired, control)
+        control.set_app(world.bot_id, callback_url=f"http://127.0.0.1:{port}/wecom/{world.share_id}")
+        yield world
 
 
 def _environment(plan: Plan) -> dict[str, str]:

@@ -9,14 +9,17 @@ from typing import Any
 import pytest
 
 from tests.soak.evidence import Evidence, Row
-from tests.soak.plan import SEND_FAULTS, Plan, all_kinds
-from tests.soak.record import Injected, Record, Said, ScriptedSend
+from tests.soak.plan import MET_FAULTS, SEND_FAULTS, Plan, all_kinds
+from tests.soak.record import Injected, Record, Said, ScriptedCall, ScriptedSend
 from tests.soak.verdict import judge
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 USER, BOT = "ann", "bot"
 SAID = [Said(f"text {number}", str(number), "channel", BOT, USER) for number in range(3)]
 SCRIPTED = [ScriptedSend(kind, SAID[0], 0, f"{kind} {number}") for kind in SEND_FAULTS for number in range(5)]
+CALLS = [
+    ScriptedCall(kind, SAID[0], 0.0, is_met=True) for kind in MET_FAULTS if kind not in SEND_FAULTS for _ in range(5)
+]
 STATS: Row = {"lost_batches": [], "unacknowledged_batches": [], "overlap_count": 0, "overlaps": []}
 
 
@@ -25,7 +28,7 @@ def record() -> Record:
     found = Record()
     found.say(*SAID)
     found.injected = [Injected(kind, "somebody", 1.0, 2.0) for kind in all_kinds() for _ in range(5)]
-    found.scripted = list(SCRIPTED)
+    found.scripted, found.calls = list(SCRIPTED), list(CALLS)
     return found
 
 
@@ -72,6 +75,8 @@ def evidence(**changes: Any) -> Evidence:
         setbacks={},
         crashes=[],
         dropped=set(),
+        spilled_callbacks=1,
+        dropped_callbacks=1,
     )
     return replace(good, **changes)
 
@@ -154,7 +159,16 @@ def test_a_scripted_failure_that_no_send_has_met_fails_the_run(kind: str) -> Non
     unmet.scripted = [replace(each, client_id="") if each.client_id == f"{kind} 0" else each for each in SCRIPTED]
 
     found = judge(Plan(), unmet, evidence()).violations
-    assert found == [f"of 5 planned only 4 were met by a send: {kind}"]
+    assert found == [f"of 5 planned only 4 were met by a call: {kind}"]
+
+
+@pytest.mark.parametrize("kind", sorted(set(MET_FAULTS) - set(SEND_FAULTS)))
+def test_so_does_one_that_no_call_of_wecom_has_met(kind: str) -> None:
+    unmet, planned = record(), Plan().times(kind)
+    unmet.calls = [replace(each, is_met=each.kind != kind) for each in CALLS]
+
+    found = judge(Plan(), unmet, evidence()).violations
+    assert found == [f"of {planned} planned only 0 were met by a call: {kind}"]
 
 
 def one_missing(**batch: Any) -> dict[str, Any]:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import random
+import re
 import threading
 import time
 
 from tests.soak.plan import Plan
-from tests.soak.record import Record, Said
+from tests.soak.record import WISHES, Record
 from tests.soak.stage import Stage
+from tests.soak.voices import Voices
+from tests.support.customer_world import CustomerWorld
+from tests.support.wecom_world import WecomWorld
 from tests.support.world import World
 
-APART_MS = 10
-"""Between two messages that arrive in the wrong order."""
+NUMBER = re.compile(r"\bu([0-9]+)-")
+REORDERED = "callbacks reordered"
 
 
 class Traffic(threading.Thread):
@@ -26,7 +30,8 @@ class Traffic(threading.Thread):
         self.began = began
         self.over = threading.Event()
         self.rng = random.Random(f"{plan.seed}-traffic")
-        self.control = stage.control()
+        self.voices = Voices(stage.control(), stage.wecom_control())
+        self._members = [user for user in range(plan.users) if self._is_member(user)]
 
     def run(self) -> None:
         """Write message after message; two at once where they are to arrive in the wrong order."""
@@ -34,40 +39,49 @@ class Traffic(threading.Thread):
         while len(self.record.said) < self.plan.messages:
             if self.over.wait(max(0.0, self.began + len(self.record.said) * step - time.monotonic())):
                 return
+            wish = self._wish()
+            if wish is not None:
+                self.write(self.rng.choice(self._members), wish)
+                continue
             user = self.rng.randrange(self.plan.users)
-            if self.record.reorders.acquire(blocking=False):
+            if not self._is_called(user) and self.record.reorders.acquire(blocking=False):
                 self.write_reversed(user)
             else:
                 self.write(user)
 
-    def write(self, user: int) -> None:
-        """Let a user write one message."""
+    def write(self, user: int, wish: str = "plain") -> None:
+        """Let a user write one message, in the way that a lane has wished for; two, if they are to be reordered."""
+        if wish == REORDERED:
+            self.write_reversed(user)
+            return
         world, name = self._place(user)
-        text = self._text(user, 0)
-        ids = self.control.say(world.bot_id, name, text)
-        self.record.say(Said(text, ids[0], world.share_id, world.bot_id, name))
+        self.record.say(self.voices.say(world, name, self._text(user, 0), wish))
 
     def write_reversed(self, user: int) -> None:
-        """Let a user write two messages that arrive in one batch, the later one first."""
+        """Let a user write two messages, of which the later one arrives first."""
         world, name = self._place(user)
-        texts = [self._text(user, 0), self._text(user, 1)]
-        now_ms = int(time.time() * 1000)
-        later, earlier = (
-            {"from_user_id": name, "text": texts[number], "create_time_ms": now_ms + number * APART_MS}
-            for number in (1, 0)
-        )
-        time.sleep(2 * APART_MS / 1000)  # nothing is received before it was said
-        ids = self.control.write(world.bot_id, [later, earlier])
-        said = [Said(text, i, world.share_id, world.bot_id, name) for text, i in zip(texts, reversed(ids), strict=True)]
-        self.record.say(*said)
+        self.record.say(*self.voices.say_reversed(world, name, (self._text(user, 0), self._text(user, 1))))
 
     def number_of(self, user_id: str) -> int:
         """Return the number of a user."""
-        return int(user_id.removeprefix("u").partition("-")[0])
+        found = NUMBER.search(user_id)
+        assert found is not None, user_id
+        return int(found[1])
+
+    def _wish(self) -> str | None:
+        wishes = [wish for wish in WISHES if self._members and self.record.wishes[wish].acquire(blocking=False)]
+        for wish in wishes[1:]:
+            self.record.wishes[wish].release()
+        return wishes[0] if wishes else None
+
+    def _is_called(self, user: int) -> bool:
+        return isinstance(self._place(user)[0], WecomWorld)
+
+    def _is_member(self, user: int) -> bool:
+        return self._is_called(user) and not isinstance(self._place(user)[0], CustomerWorld)
 
     def _place(self, user: int) -> tuple[World, str]:
-        world = self.stage.worlds[user % len(self.stage.worlds)]
-        return world, world.user(f"u{user}")
+        return self.stage.worlds[user % len(self.stage.worlds)], f"u{user}"
 
     def _text(self, user: int, offset: int) -> str:
         return f"{len(self.record.said) + offset:06d} of user {user:03d}"

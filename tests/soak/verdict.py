@@ -9,9 +9,12 @@ from itertools import pairwise
 
 from tests.soak.evidence import Evidence, Row, clock, life, turn_life, written_at
 from tests.soak.given_up import apology_ids, of_dead_turns
-from tests.soak.plan import SEND_FAULTS, Plan, all_kinds
+from tests.soak.plan import MET_FAULTS, Plan, all_kinds
 from tests.soak.record import Injected, Record, Said
+from tests.soak.verdict_wecom import excuse as excuse_of_wecom
+from tests.soak.verdict_wecom import may_come_late, of_callbacks, was_kept_elsewhere
 from wechat_bridge.model import keys
+from wechat_bridge.model.channel import ChannelKind
 
 HELD_SECONDS = 15.0
 """A poll worker may hold a batch so long before it is durable: as long as one try to reach MongoDB takes."""
@@ -45,7 +48,7 @@ def judge(plan: Plan, record: Record, evidence: Evidence) -> Verdict:
     verdict.violations += [*_open_ends(record, evidence), *_of_sends(evidence), *_of_polls(evidence)]
     verdict.violations += [f"an error nobody expected, in {crash}" for crash in evidence.crashes]
     _judge_calls(record, evidence, verdict)
-    verdict.violations += _of_scripts(plan, record)
+    verdict.violations += [*_of_scripts(plan, record), *of_callbacks(plan, evidence)]
     verdict.given_up_as_designed, given_up_too_soon = of_dead_turns(record, evidence)
     verdict.violations += given_up_too_soon
     missing = [kind for kind in all_kinds() if plan.times(kind) > record.counts()[kind]]
@@ -85,14 +88,26 @@ def _judge_order(
     late = _unacknowledged(evidence)
     place = {text: number for number, text in enumerate(order)}
     furthest = -1
-    for text in dict.fromkeys(seen):
+    for number, text in enumerate(shown := list(dict.fromkeys(seen))):
         if place[text] < furthest:
             if said[text].message_id in late:
                 verdict.excused["answered late, its poll was frozen"] += 1
                 continue
+            before = [said[each] for each in shown[:number] if place[each] > place[text]]
+            if excuse := _why_late(evidence, said[text], before):
+                verdict.excused[excuse] += 1
+                continue
             verdict.out_of_order.append(said[text])
             verdict.violations.append(f"out of order: {life(evidence, said[text])}")
         furthest = max(furthest, place[text])
+
+
+def _why_late(evidence: Evidence, message: Said, before: list[Said]) -> str:
+    if all(may_come_late(evidence, message, each) for each in before):
+        return "answered late, its callback came late"
+    if all(may_come_late(evidence, message, each) or was_kept_elsewhere(evidence, message, each) for each in before):
+        return "answered late, it was kept outside the ledger"
+    return ""
 
 
 def _unacknowledged(evidence: Evidence) -> dict[str, Row]:
@@ -107,13 +122,19 @@ def _judge_missing(plan: Plan, record: Record, evidence: Evidence, verdict: Verd
     if turn and turn["state"] == "dead":
         verdict.given_up.append(message)
         return
-    excuse = _excuse(record, evidence, message.message_id) if plan.cursor == "strict" and row is None else ""
+    excuse = _why_missing(plan, record, evidence, message) if row is None else ""
     if excuse:
         verdict.excused[excuse] += 1
         return
     verdict.lost.append(message)
     how = "dropped at SIGTERM with both servers away" if message.message_id in evidence.dropped else "lost"
     verdict.violations.append(f"{how}: {life(evidence, message)}")
+
+
+def _why_missing(plan: Plan, record: Record, evidence: Evidence, message: Said) -> str:
+    if message.kind is not ChannelKind.ILINK:
+        return excuse_of_wecom(record, evidence, message)
+    return _excuse(record, evidence, message.message_id) if plan.cursor == "strict" else ""
 
 
 def _excuse(record: Record, evidence: Evidence, message_id: str) -> str:
@@ -180,10 +201,10 @@ def _woke_up(fault: Injected, name: str, at: float) -> bool:
 
 def _of_scripts(plan: Plan, record: Record) -> Iterator[str]:
     """A scripted failure is a fault only once a send has met it."""
-    met = Counter(scripted.kind for scripted in record.scripted if scripted.client_id)
-    for kind in SEND_FAULTS:
+    met = Counter(scripted.kind for scripted in record.all_scripted() if scripted.is_met)
+    for kind in MET_FAULTS:
         if met[kind] < plan.times(kind):
-            yield f"of {plan.times(kind)} planned only {met[kind]} were met by a send: {kind}"
+            yield f"of {plan.times(kind)} planned only {met[kind]} were met by a call: {kind}"
 
 
 def _of_polls(evidence: Evidence) -> Iterator[str]:

@@ -11,11 +11,16 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from tests.soak.plan import Plan
-from tests.soak.record import Record, Said, ScriptedSend
+from tests.soak.record import Record, Said, ScriptedCall, ScriptedSend
 from tests.soak.scripted import is_met
+from tests.soak.scripted_calls import CallLog
+from tests.soak.scripted_calls import is_met as is_call_met
 from tests.soak.stage import Stage
 from tests.soak.traffic import Traffic
+from tests.support.customer_world import CustomerWorld
+from wechat_bridge.flow.customer_service.pull import SAFETY_SECONDS
 from wechat_bridge.model import keys
+from wechat_bridge.model.channel import ChannelKind
 from wechat_bridge.store import redis_keys
 from wechat_bridge.store.ledger import Document
 
@@ -38,6 +43,8 @@ class Watch:
         self.stage = stage
         self.record = record
         self.control = stage.control()
+        self.wecom = stage.wecom_control()
+        self.calls = CallLog(self.wecom)
         self.heard: dict[str, set[str]] = {}
         self._seen: dict[str, int] = {}
         self._nudged: dict[str, float] = {}
@@ -45,8 +52,9 @@ class Watch:
 
     def look(self) -> int:
         """Return how many messages have been answered so far."""
-        for user_id in {said.user_id for said in list(self.record.said)}:
-            rows = self.control.deliveries(user_id, after=self._seen.get(user_id, 0))
+        for user_id, kind in {(said.user_id, said.kind) for said in list(self.record.said)}:
+            screen = self.control if kind is ChannelKind.ILINK else self.wecom
+            rows = screen.deliveries(user_id, after=self._seen.get(user_id, 0))
             self._seen[user_id] = self._seen.get(user_id, 0) + len(rows)
             self.heard.setdefault(user_id, set()).update(line for row in rows for line in row["text"].split("\n"))
         return len(self.record.said) - len(self._unanswered())
@@ -82,6 +90,7 @@ class Watch:
     def drain(self, traffic: Traffic) -> bool:
         """Wait until all is answered or given up and nothing is left to do."""
         quiet_since: list[float] = []
+        self._let_accounts_be_read()
 
         def quiet() -> bool:
             self.nudge(traffic)
@@ -97,6 +106,12 @@ class Watch:
         time.sleep(SETTLE_SECONDS)
         return done
 
+    def _let_accounts_be_read(self) -> None:
+        """Let the five minutes pass after which an account is read for which every doorbell was lost."""
+        for world in self.stage.worlds:
+            if isinstance(world, CustomerWorld):
+                world.let_pass(SAFETY_SECONDS)
+
     def _ledger_is_clean(self) -> bool:
         bridge = self.stage.system.wired.bridge
         waits = {"state": {"$in": ["pending", "in_turn"]}}
@@ -110,10 +125,19 @@ class Watch:
         if not left:
             return True
         dead = self._turns().find({"state": "dead"}, {"message_ids": 1})
-        return left <= {row_id for turn in dead for row_id in turn["message_ids"]}
+        return left <= {row_id for turn in dead for row_id in turn["message_ids"]} | self._never_coming()
 
-    def _unmet(self) -> list[ScriptedSend]:
-        return [scripted for scripted in self.record.scripted if not is_met(scripted, self.control)]
+    def _never_coming(self) -> set[str]:
+        """Rows that may never be: the ledger is clean, and the verdict asks who could have kept their callbacks."""
+        given_up = {row["callback_id"] for row in self.wecom.callbacks() if row["state"] == "given_up"}
+        flushed = self.record.spilled_and_flushed
+        called = [said for said in self._unanswered() if said.callback_id]
+        lost = [said for said in called if said.callback_id in given_up or said.message_id in flushed]
+        return {keys.inbox_id(said.share_id, said.message_id) for said in lost}
+
+    def _unmet(self) -> list[ScriptedSend | ScriptedCall]:
+        sends = [scripted for scripted in self.record.scripted if not is_met(scripted, self.control)]
+        return [*sends, *(scripted for scripted in self.record.calls if not is_call_met(scripted, self.calls))]
 
     def _turns(self) -> Collection[Document]:
         return self.stage.system.wired.bridge.turns.collection

@@ -10,11 +10,13 @@ from typing import Any
 from pydantic import SecretStr
 from pymongo import MongoClient
 
+from tests.gateway.handed_over import event
 from tests.support.world import KEY
 from wechat_bridge.model import keys
 from wechat_bridge.model.channel import Channel
 from wechat_bridge.model.conversation import Conversation
 from wechat_bridge.model.dead_letter import DeadLetter
+from wechat_bridge.model.event import EventState
 from wechat_bridge.model.media import Media, MediaState
 from wechat_bridge.model.message import InboundMessage, InboxRow, InboxState, Item, ItemKind, inbox_row
 from wechat_bridge.model.turn import Turn
@@ -26,9 +28,13 @@ from wechat_bridge.store.accounts import AccountStore
 from wechat_bridge.store.blobs import ChunkBlobs
 from wechat_bridge.store.channels import ChannelStore
 from wechat_bridge.store.clock import LedgerClock
+from wechat_bridge.store.configuration import ConfigurationStore
 from wechat_bridge.store.conversations import ConversationStore
 from wechat_bridge.store.customer_service import CustomerServiceStore
 from wechat_bridge.store.dead_letters import DeadLetterStore
+from wechat_bridge.store.event_versions import EventVersionStore
+from wechat_bridge.store.event_windows import EventWindowStore
+from wechat_bridge.store.events import EventStore, event_document
 from wechat_bridge.store.holds import HoldStore
 from wechat_bridge.store.inbox import InboxStore
 from wechat_bridge.store.ledger import Document, to_document
@@ -63,6 +69,10 @@ class BigLedger:
     workers: WorkerStore
     retention: RetentionStore
     media: MediaStore
+    event_versions: EventVersionStore
+    events: EventStore
+    event_windows: EventWindowStore
+    configuration: ConfigurationStore
     now: datetime
 
     @classmethod
@@ -85,6 +95,10 @@ class BigLedger:
             WorkerStore(database),
             RetentionStore(database),
             MediaStore(database, ChunkBlobs(database)),
+            EventVersionStore(database),
+            EventStore(database),
+            EventWindowStore(database),
+            ConfigurationStore(database, Vault([SecretStr(KEY)])),
             LedgerClock(client).now(),
         )
         with MongoClient[Document](url) as patient:
@@ -112,6 +126,10 @@ class BigLedger:
             "workers": WorkerStore,
             "retention": RetentionStore,
             "media": MediaStore,
+            "event_versions": EventVersionStore,
+            "events": EventStore,
+            "event_windows": EventWindowStore,
+            "configuration": ConfigurationStore,
         }
 
     def after(self, seconds: float) -> datetime:
@@ -218,6 +236,22 @@ def _service(now: datetime, number: int) -> Document:
     return to_document(Service(id=f"corp:wk{number}", share_id=f"channel-{number}", due_at=due))
 
 
+def _event(now: datetime, number: int) -> Document:
+    """Most have ended; as many as live conversations wait for a retry."""
+    state = EventState.QUEUED if number < LIVE else EventState.DONE
+    name = f"evt-{number}"
+    ring_at = now + timedelta(hours=1) if number < LIVE else None
+    received_at, key = now - timedelta(minutes=30), f"window-of-{number}"
+    made = event(id=name, dedup_key=name, received_at=received_at, state=state, ring_at=ring_at, window_key=key)
+    return event_document(made)
+
+
+def _event_window(now: datetime, number: int) -> Document:
+    due = now + timedelta(hours=1)
+    return {"_id": f"window-of-{number}", "event_type": "chat", "opened_at": now, "rev": 1, "waiting": 1,
+            "flush_at": due, "flush_deadline": due, "ring_at": due, "rings": 0, "blocked": False}  # fmt: skip
+
+
 FILLINGS: dict[str, Callable[[datetime, int], Document]] = {
     "channels": _channel,
     "inbox": _row,
@@ -226,5 +260,8 @@ FILLINGS: dict[str, Callable[[datetime, int], Document]] = {
     "dead_letters": _letter,
     "customer_service": _service,
     "media": _picture,
+    "events": _event,
+    "event_windows": _event_window,
+    "event_versions": lambda now, number: {"_id": f"order:{number}", "version": "1", "at": now},
     "media.chunks": lambda now, number: {"_id": number, "files_id": f"file-{number}", "n": 0, "data": b"x"},
 }

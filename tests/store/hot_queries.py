@@ -157,9 +157,6 @@ POLL: dict[str, Case] = {
     "channels.take_link": lambda big, name: _link(
         big, name, lambda big, name: big.channels.take_link(name, 0, LIVING_OWNER, big.now, big.after(LEASE))
     ),
-    "channels.extend_link": lambda big, name: _link(
-        big, name, lambda big, name: big.channels.extend_link(name, 0, big.after(LEASE))
-    ),
     "channels.finish_link": lambda big, name: _link(
         big, name, lambda big, name: big.channels.finish_link(name, 0, big.after(LEASE))
     ),
@@ -243,6 +240,7 @@ SWEEP: dict[str, Case] = {
     "conversations.rang": _chat(lambda big, chat: big.conversations.rang(chat, big.after(LEASE))),
     "conversations.due_among": _of(lambda big: big.conversations.due_among(_live_chats())),
     "accounts.unreminded": _of(lambda big: big.accounts.unreminded(big.now, 100)),
+    "configuration.there_are": _of(lambda big: big.configuration.there_are(7, 8)),
     "workers.forget": _of(lambda big: big.workers.forget(big.after(-3_600))),
     "inbox.waiting_chats": _of(lambda big: big.inbox.waiting_chats(*_stuck_since(big))),
 }
@@ -274,6 +272,8 @@ HOT: dict[str, Case] = SEED | POLL | INTAKE | FLUSH | REPLY | DELIVER | SWEEP | 
 RARE = {
     "channels.add", "channels.all", "channels.log_in", "channels.set_enabled",  # an operator's commands
     "channels.configure", "accounts.set_app",
+    "configuration.newest_number", "configuration.get", "configuration.add",  # an operator's, too, and at start
+    "configuration.seal", "configuration.open", "workers.tell_configuration",
     "accounts.log_out", "accounts.remove", "accounts.of_owner", "accounts.claim_reminder", "turns.count_open",
     "dead_letters.get", "dead_letters.all_waiting", "dead_letters.mark_replayed", "dead_letters.mark_discarded",
     "turns.reopen", "inbox.reopen",  # replays
@@ -284,5 +284,5 @@ RARE = {
     "turns.stop", "inbox.skip", "conversations.forget_before",  # a person's commands
     "turns.has_closed_since",  # several messages at once of a person whose channel keeps them apart
     "inbox.fail", "conversations.begin_overflow",  # more of one person wait than may
-    "workers.leave", "turns.hand_back",  # once in the life of a process
+    "workers.leave", "turns.hand_back", "channels.of_kinds",  # once in the life of a process
 }  # fmt: skip

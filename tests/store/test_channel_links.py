@@ -9,7 +9,7 @@ import pytest
 from tests.store.channel_steps import DEADLINE, due, login, online, stored, take, taken
 from tests.store.documents import NOW
 from tests.support.together import together
-from wechat_bridge.model.channel import ChannelStatus, StatusReason
+from wechat_bridge.model.channel import CALLED_KINDS, ChannelKind, ChannelStatus, StatusReason
 from wechat_bridge.store.channels import ChannelStore
 from wechat_bridge.store.ledger import Document
 
@@ -62,6 +62,16 @@ def test_a_probe_that_is_due_gives_a_link(channels: ChannelStore, share_id: str)
     assert take(channels, channel) is not None
 
 
+@pytest.mark.parametrize("kind", sorted(CALLED_KINDS))
+def test_a_channel_that_its_platform_calls_has_no_link_to_be_taken(
+    channels: ChannelStore, share_id: str, kind: ChannelKind
+) -> None:
+    """A doorbell may be older than the channel, which was removed and added again as another kind."""
+    channel = online(channels, share_id)
+    channels.configure(share_id, {"kind": kind.value})
+    assert take(channels, channel) is None
+
+
 def test_a_link_given_back_is_due_again_when_it_says(channels: ChannelStore, share_id: str) -> None:
     link = taken(channels, share_id)
     assert due(channels) == []
@@ -70,13 +80,12 @@ def test_a_link_given_back_is_due_again_when_it_says(channels: ChannelStore, sha
     assert due(channels, 9) == [share_id]
 
 
-def test_an_old_link_gives_nothing_back_and_extends_nothing(channels: ChannelStore, share_id: str) -> None:
+def test_an_old_link_gives_nothing_back(channels: ChannelStore, share_id: str) -> None:
     old = taken(channels, share_id)
     channels.finish_link(share_id, old.generation, NOW)
     assert take(channels, old, "another") is not None
     before = stored(channels, share_id)
     assert not channels.finish_link(share_id, old.generation, None)
-    assert not channels.extend_link(share_id, old.generation, DEADLINE + SECOND)
     assert stored(channels, share_id) == before
 
 

@@ -12,7 +12,16 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.store import hot_access, hot_engines, hot_holds, hot_media, hot_queries, hot_services
+from tests.store import (
+    hot_access,
+    hot_engines,
+    hot_event_versions,
+    hot_events,
+    hot_holds,
+    hot_media,
+    hot_queries,
+    hot_services,
+)
 from tests.store.big_ledger import BigLedger
 from tests.store.hot_queries import Case
 
@@ -23,8 +32,12 @@ MOST_TIMES_SLOWER = 3
 NOISE_MS = 3.0
 """Differences below this are the machine's, not the query's; walking 20,000 documents takes a hundred times as long."""
 
-HOT = hot_queries.HOT | hot_access.HOT | hot_engines.HOT | hot_holds.HOT | hot_media.HOT | hot_services.HOT
-RARE = hot_queries.RARE | hot_access.RARE | hot_services.RARE
+HOT = (
+    hot_queries.HOT | hot_access.HOT | hot_engines.HOT | hot_holds.HOT | hot_media.HOT | hot_services.HOT
+    | hot_event_versions.HOT
+    | hot_events.HOT
+)  # fmt: skip
+RARE = hot_queries.RARE | hot_access.RARE | hot_services.RARE | hot_events.RARE
 
 RUNS = 7
 TRIES = 2

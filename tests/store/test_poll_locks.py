@@ -112,12 +112,16 @@ def test_a_revoked_lock_ends_the_slice(locks: PollLocks, share_id: str) -> None:
 def test_the_lock_of_a_dead_owner_goes_whatever_its_generation_and_nobody_elses(
     locks: PollLocks, redis_client: RedisClient, share_id: str
 ) -> None:
+    other = f"{share_id}-2"
     locks.take(share_id, "host:7:abcd", 12)
-    assert not locks.release_dead(share_id, "host:7:abc")
-    assert not locks.release_dead(share_id, "another")
+    locks.take(other, "living", 3)
+    redis_client.script_flush()
+    assert locks.release_dead({share_id: "host:7:abc", other: "another"}) == 0
     assert holder(redis_client, share_id) == "host:7:abcd|12"
-    assert locks.release_dead(share_id, "host:7:abcd")
+    assert locks.release_dead({share_id: "host:7:abcd", other: "host:7:abcd"}) == 1
     assert holder(redis_client, share_id) is None
+    assert holder(redis_client, other) == "living|3"
+    assert locks.release_dead({}) == 0
 
 
 def test_scripts_survive_a_restart_of_redis(locks: PollLocks, redis_client: RedisClient, share_id: str) -> None:

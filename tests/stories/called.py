@@ -20,7 +20,7 @@ class Called:
     def __init__(self, system: System, web: WebProcess, control: WecomControl) -> None:
         self.system = system
         self.control = control
-        self._web = web
+        self.web = web
 
     @classmethod
     @contextmanager
@@ -39,6 +39,6 @@ class Called:
 
     def reached(self, world: AnyWorld) -> AnyWorld:
         """Enter the address of a channel in WeCom's console; return the channel."""
-        url = f"http://127.0.0.1:{self._web.port}/wecom/{world.share_id}"
+        url = f"http://127.0.0.1:{self.web.port}/wecom/{world.share_id}"
         assert self.control.set_callback(world.bot_id, url)["ok"]
         return world

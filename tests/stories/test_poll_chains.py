@@ -12,12 +12,9 @@ from tests.support.world import World
 
 pytestmark = pytest.mark.story
 
-LOADED_SECONDS = 20
-"""With slices of one poll a hundred chains load two cores: they are back after 9 to 10 s, and now and then later."""
-
 
 @pytest.mark.slow
-def test_chains_of_a_killed_worker_are_back_within_twelve_seconds(system: System, polls_per_task: int) -> None:
+def test_chains_of_a_killed_worker_are_back_within_twelve_seconds(system: System) -> None:
     system.start("poll", "poll2", threads=150)
     system.wait_alive(5)
     worlds = system.channels(100)
@@ -27,8 +24,7 @@ def test_chains_of_a_killed_worker_are_back_within_twelve_seconds(system: System
     system.kill("poll2")
     for number, world in enumerate(worlds):
         system.control.say(world.bot_id, world.user(), f"during {number}")
-    seconds = 12 if polls_per_task > 1 else LOADED_SECONDS
-    wait_until(lambda: all(system.polls_since(world, killed_at) for world in worlds), seconds, "all chains are back")
+    wait_until(lambda: all(system.polls_since(world, killed_at) for world in worlds), 12, "all chains are back")
     wait_until(lambda: all(system.heard(world) for world in worlds), 15, "everybody is answered")
     assert [system.heard(world) for world in worlds] == [[f"during {number}"] for number in range(100)]
     assert _overlaps_of_living(system, worlds, killed_at) == 0

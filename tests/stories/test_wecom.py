@@ -11,8 +11,12 @@ import pytest
 
 from tests.stories.called import Called
 from tests.support.system import wait_until
+from tests.support.together import together
+from tests.support.wecom_app import App
 from tests.support.wecom_world import WecomWorld
+from tests.web.calling import call
 from tests.web.conftest import WebProcess
+from wechat_bridge.flow.wecom.app import app_of
 from wechat_bridge.model.channel import QueueMode
 from wechat_bridge.model.turn import TurnState
 
@@ -61,6 +65,31 @@ def test_what_is_longer_than_wecom_shows_comes_whole(company: Company) -> None:
     texts = [f"{number}" + "企业微信" * 150 for number in range(4)]
     say(world, "ann", *texts)
     company.system.assert_answered(world, {"ann": texts}, 20)
+
+
+def test_field_report_6_a_callback_that_is_repeated_is_answered_at_once_each_time_and_replied_to_once(
+    company: Company, urls: tuple[str, str], repository: Path, tmp_path: Path
+) -> None:
+    """Three times, 5 s apart, while an engine thinks for 6 s; then three times in one moment at two processes."""
+    world = company.app()
+    world.bridge.channels.configure(world.share_id, {"engine": "slow"})
+    message = {"MsgType": "text", "Content": "6 slowly", "MsgId": 9001}
+    [sent] = company.control.write(world.bot_id, world.user(), [message])
+    for delay_seconds in (5.0, 10.0):
+        company.control.repeat(sent["callback_id"], delay_seconds=delay_seconds)
+    rows = company.control.callbacks(world.bot_id, count=3, timeout_seconds=20.0)
+    attempts = [attempt for row in rows for attempt in row["attempts"]]
+    assert [(attempt["status"], attempt["seconds"] < 1) for attempt in attempts] == [(200, True)] * 3
+    assert len({attempt["nonce"] for attempt in attempts}) == 3
+
+    app = App(world.bridge, world.share_id, app_of(world.bridge, world.channel)[1])
+    again = app.text("0 quickly", world.user(), MsgId=9002)
+    with WebProcess(repository, tmp_path, urls) as second:
+        answers = together(3, lambda number: call((company.web, second)[number % 2], app, again))
+    assert [(answer.status_code, answer.elapsed.total_seconds() < 1) for answer in answers] == [(200, True)] * 3
+    company.system.assert_answered(world, {"ann": ["slowly", "quickly"]}, 20)
+    assert app.texts() == ["6 slowly", "0 quickly"]
+    assert [text for text in company.system.engine_calls() if text.endswith("ly")] == ["slowly", "quickly"]
 
 
 def test_a_killed_reply_worker_costs_nobody_an_answer(company: Company) -> None:

@@ -34,6 +34,14 @@ def taken(world: World, queue: str) -> list[Doorbell]:
     return found
 
 
+def emptied(world: World, queue: str) -> list[Doorbell]:
+    """Take all doorbells from a queue, newest first."""
+    key = redis_keys.queue(queue)
+    found = [_read(text) for text in cast("list[str]", world.wired.redis.lrange(key, 0, -1))]
+    world.wired.redis.delete(key)
+    return found
+
+
 def _read(text: str) -> Doorbell:
     message = json.loads(text)
     headers = message["headers"]

@@ -130,9 +130,10 @@ class Lives:
             self.work(self.second)
 
     def _is_over(self) -> bool:
+        """Whether the message was received, also one that is refused and never becomes a turn, and nothing is open."""
         bridge, of_channel = self.world.bridge, {"share_id": self.world.share_id}
         return (
-            bridge.turns.collection.count_documents(of_channel) > 0
+            bridge.inbox.collection.count_documents(of_channel) > 0
             and bridge.turns.collection.count_documents(of_channel | {"open": True}) == 0
             and bridge.inbox.collection.count_documents(of_channel | {"state": {"$in": ["pending", "in_turn"]}}) == 0
             and bridge.conversations.collection.count_documents(of_channel | {"flush_at": {"$ne": None}}) == 0

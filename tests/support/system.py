@@ -23,7 +23,7 @@ PLUGIN = Path(__file__).with_name("plugin")
 
 QUEUES = {
     "poll": "poll",
-    "reply": "inbox,reply,deliver",
+    "reply": "inbox,reply,deliver,events",
     "ops": "management,maintenance,history,dead_letter",
 }
 

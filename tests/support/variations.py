@@ -11,11 +11,15 @@ from tests.support.world import World
 from wechat_bridge.channels.base import PollAnswer, PollingDoor
 from wechat_bridge.engines.base import Answer, Question
 from wechat_bridge.errors import BridgeError, OwnerStale
+from wechat_bridge.live import Live
 from wechat_bridge.model.channel import Account, ChannelKind
+from wechat_bridge.model.worker import Judgement
 
 
 def using(world: World, **parts: Any) -> World:
-    """The world with some parts of its bridge replaced."""
+    """The world with some parts of its bridge replaced; ``settings`` are those in force."""
+    if "settings" in parts:
+        parts["live"] = Live(parts.pop("settings"))
     wired = dataclasses.replace(world.wired, bridge=dataclasses.replace(world.bridge, **parts))
     return dataclasses.replace(world, wired=wired)
 
@@ -127,6 +131,7 @@ class Witness:
         self.owner = owner
         self._dead = dead
         self.stale = stale
+        self.next_death_seconds: float | None = None
 
     def check(self) -> None:
         """Raise OwnerStale if this process is not alive."""
@@ -136,6 +141,10 @@ class Witness:
     def dead_owners(self) -> Sequence[str]:
         """The owners that are dead."""
         return self._dead
+
+    def judge(self) -> Judgement:
+        """The owners that are dead, and when the next one is."""
+        return Judgement(self._dead, self.next_death_seconds)
 
 
 def process(world: World, owner: str, dead: Sequence[str] = (), *, stale: bool = False) -> World:

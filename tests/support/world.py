@@ -12,7 +12,7 @@ from wechat_bridge.model import keys
 from wechat_bridge.model.channel import Account, Channel, Login
 from wechat_bridge.model.message import InboundMessage, Item, ItemKind
 from wechat_bridge.model.turn import Turn
-from wechat_bridge.settings import MediaSettings, Settings, load_settings
+from wechat_bridge.settings import MediaSettings, ReplySettings, Settings, load_settings
 from wechat_bridge.simulators.ilink import IlinkControl
 from wechat_bridge.wiring import Wired
 
@@ -20,13 +20,16 @@ KEY = "1bXkR6Ok9XPbN2bXkXc4nCqzv3X4tQ3hDqk0X3l5d1k="
 LOOPBACK = "http://127.0.0.1:*"
 """Where the simulated CDN is; no test asks a server of anybody else."""
 
+UNNOTICED_PACING = ReplySettings(pacing_seconds=0.01)
+"""Every send asks for its slot, as in production, but nobody waits for it."""
+
 _channels = count(1)
 _messages = count(7_461_203_398_120_011_000)
 
 
 def settings_for(redis_url: str, mongodb_url: str, **values: Any) -> Settings:
     """Settings for a test: quick, but with the promised figures where those are what is tested."""
-    own = {"secret_keys": KEY, "media": MediaSettings(origins=(LOOPBACK,))}
+    own = {"secret_keys": KEY, "media": MediaSettings(origins=(LOOPBACK,)), "reply": UNNOTICED_PACING}
     return load_settings(redis_url=redis_url, mongodb_url=mongodb_url, **{**own, **values})
 
 

@@ -13,16 +13,16 @@ from celery import Celery
 
 import celeryconfig
 from tests.support.world import World
-from wechat_bridge.tasks import access, customer_service, maintenance, management, polling, replying
+from wechat_bridge.tasks import access, customer_service, events, maintenance, management, polling, replying
 from wechat_bridge.tasks.base import BridgeTask, ManagementTask
 
-MODULES = (access, customer_service, maintenance, management, polling, replying)
+MODULES = (access, customer_service, events, maintenance, management, polling, replying)
 MANAGEMENT = {"relogin", "submit_verify_code", "logout", "enable", "disable", "probe", "replay_dead_letter"} | {
     "access_list", "access_policy", "access_limit", "access_allow", "access_deny", "access_forget", "access_approve",
-    "access_mute", "access_unmute", "access_human", "access_bot", "send_notice",
+    "access_mute", "access_unmute", "access_human", "access_bot", "send_notice", "ingest_event",
 }  # fmt: skip
 
-SILENT = ("poll_channel", "seed_poll_chains", "seed_customer_service", "sweep", "follow_login")
+SILENT = ("poll_channel", "seed_poll_chains", "seed_customer_service", "sweep", "sweep_events", "follow_login")
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_every_task_acknowledges_early_and_keeps_no_result_unless_an_operator_wa
 def test_management_tasks_have_a_queue_of_their_own_with_the_steps_of_logins(app: Celery) -> None:
     routed = {name.removeprefix("wechat_bridge.") for name, route in celeryconfig.task_routes.items()
               if route["queue"] == "management"}  # fmt: skip
-    assert routed == MANAGEMENT | {"follow_login"}
+    assert routed == MANAGEMENT - {"ingest_event"} | {"follow_login"}
 
 
 def test_nothing_that_is_rung_asks_for_a_result(world: World) -> None:
@@ -101,6 +101,7 @@ def test_beat_entries_exist_expire_and_are_as_often_as_promised(app: Celery) -> 
         "wechat_bridge.seed_poll_chains": 2.0,
         "wechat_bridge.seed_customer_service": 5.0,
         "wechat_bridge.sweep": 5.0,
+        "wechat_bridge.sweep_events": 5.0,
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from celery import Celery
 
-from tests.support.doorbells import Doorbell, taken
+from tests.support.doorbells import Doorbell, emptied, taken
 from tests.support.world import World
 from wechat_bridge.errors import BrokerUnavailable
 from wechat_bridge.local.ports import free_port
@@ -94,6 +94,15 @@ def test_all_expire_but_that_of_a_poll_chain(world: World, name: str) -> None:
     if name == "generate_reply":
         late = seconds_until(world, rung(world, name, 30.0).expires)
         assert timedelta(seconds=late) > timedelta(seconds=EXPIRES_AFTER_SECONDS + 28)
+
+
+def test_a_pass_of_the_seeder_comes_at_its_moment_and_not_much_later(world: World) -> None:
+    emptied(world, "maintenance")
+    world.bridge.doorbells.ring_seed(1.5)
+    (doorbell,) = emptied(world, "maintenance")
+    assert (doorbell.task, doorbell.args) == ("seed_poll_chains", [])
+    assert 0.5 < seconds_until(world, doorbell.eta) < 2.5
+    assert 2.5 < seconds_until(world, doorbell.expires) < 4.5
 
 
 def test_no_doorbell_carries_what_people_write(world: World) -> None:

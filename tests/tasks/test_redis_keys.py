@@ -27,15 +27,18 @@ BROKER_OWNED = {redis_keys.queue(name) for name in QUEUES} | {
 BINDINGS = redis_keys.queue("_kombu.binding")
 """The library's names of queues by exchange, as many as there are queues and processes that answer `inspect`."""
 
-UNTIL_DRAINED = {redis_keys.SPILLED, redis_keys.DEAD_SPILL}
+UNTIL_DRAINED = {redis_keys.SPILLED, redis_keys.SPILL_BYTES, redis_keys.DEAD_SPILL}
 """Owned by the sweep, which empties them."""
+
+REPLACED = {redis_keys.CONFIGURATION}
+"""One of each, which the next one replaces."""
 
 
 def ownerless(client: RedisClient) -> list[str]:
     """Keys that nobody would ever remove."""
     lasting = [key for key in cast("list[str]", list(client.scan_iter())) if client.ttl(key) == -1]
     spilled = cast("set[str]", client.smembers(redis_keys.SPILLED))
-    owned = BROKER_OWNED | UNTIL_DRAINED | {redis_keys.spill(share_id) for share_id in spilled}
+    owned = BROKER_OWNED | UNTIL_DRAINED | REPLACED | {redis_keys.spill(share_id) for share_id in spilled}
     return sorted(key for key in lasting if key not in owned and not key.startswith(BINDINGS))
 
 
@@ -57,6 +60,8 @@ def test_after_work_every_key_has_a_lifetime_or_an_owner(system: System) -> None
     bridge.logins.submit_number(world.share_id, login.id, "4711")
     bridge.logins.take(world.share_id, login.id, login.step, bridge.clock.now())
     system.wired.celery.send_task("wechat_bridge.enable", [world.share_id]).get(timeout=15)
+    system.wired.configuration.set("settings.debounce.idle_seconds", 0.5, "ann")
+    wait_until(lambda: system.wired.redis.exists(redis_keys.CONFIGURATION), 5, "the last good version is kept")
     assert ownerless(system.wired.redis) == []
 
 
@@ -84,7 +89,7 @@ def test_spills_are_owned_while_they_last_and_leave_nothing_once_drained(system:
     spill.drain(bridge)
     letters.drain(bridge)
     left = set(cast("list[str]", list(system.wired.redis.scan_iter())))
-    assert not left & {redis_keys.SPILLED, redis_keys.DEAD_SPILL, redis_keys.spill(world.share_id)}
+    assert not left & {*UNTIL_DRAINED, redis_keys.spill(world.share_id)}
 
 
 def test_a_key_that_nobody_owns_would_be_noticed(system: System) -> None:

@@ -17,6 +17,7 @@ from tests.support.wecom_world import secrets_of
 from tests.web.conftest import WebProcess
 from wechat_bridge.flow.doctor.url import of_url
 from wechat_bridge.flow.health.check import Check
+from wechat_bridge.live import Live
 from wechat_bridge.local.ports import free_port, http_ok
 from wechat_bridge.simulators.wecom import AppCredentials, WecomControl
 from wechat_bridge.wiring import Wired
@@ -68,7 +69,7 @@ def looked(wired: Wired, app: App, base: str) -> Check:
     settings = wired.bridge.settings.model_copy(update={"public_base_url": base})
     channel = wired.bridge.channels.get(app.share_id)
     assert channel is not None
-    return of_url(dataclasses.replace(wired.bridge, settings=settings), wired.http, channel, app.account)[0]
+    return of_url(dataclasses.replace(wired.bridge, live=Live(settings)), wired.http, channel, app.account)[0]
 
 
 def test_wecom_takes_the_address_with_its_prefix_and_its_callbacks_come_through(

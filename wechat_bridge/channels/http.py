@@ -105,8 +105,10 @@ class HttpClient:
         ``proxy`` is an ``http://`` or ``https://`` address, with name and password where it wants them; "": as this
         client goes.
         """
+        if not proxy:
+            return self
         other = copy.copy(self)
-        other._proxy = {"http": proxy, "https": proxy} if proxy else self._proxy
+        other._proxy = {"http": proxy, "https": proxy}
         return other
 
     def post_json(

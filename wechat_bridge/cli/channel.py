@@ -40,6 +40,8 @@ def add(
     api_base_url: channel_wecom.ApiBaseUrl = None,
     welcome_text: channel_wecom.WelcomeText = None,
     markdown: channel_wecom.Markdown = None,
+    servicer: channel_wecom.Servicer = None,
+    move_sessions: channel_wecom.MoveSessions = None,
     new_callback_keys: channel_wecom.NewKeys = False,
     proxy_login: channel_wecom.ProxyLogin = False,
 ) -> None:
@@ -50,7 +52,7 @@ def add(
     """
     settings = channel_wecom.given_settings(
         corp_id=corp_id, agent_id=agent_id, open_kfid=open_kfid, proxy=proxy, api_base_url=api_base_url,
-        welcome_text=welcome_text, markdown=markdown,
+        welcome_text=welcome_text, markdown=markdown, servicer_userid=servicer, moves_sessions=move_sessions,
     )  # fmt: skip
     if kind is ChannelKind.ILINK and (settings or new_callback_keys or proxy_login):
         raise typer.BadParameter("these options belong to an app of WeCom: add --kind wecom")

@@ -16,10 +16,10 @@ from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.customer_service.channel import add_customer_service
 from wechat_bridge.flow.doctor.url import PAGE, callback_url
 from wechat_bridge.flow.wecom.app import add_app
-from wechat_bridge.flow.wecom.change import SETTINGS_OF, change_app, checked, missing_secrets, new_callback_keys
+from wechat_bridge.flow.wecom.change import change_app, checked, missing_secrets, new_callback_keys
 from wechat_bridge.model.channel import ChannelKind
 from wechat_bridge.model.wecom import WecomSecrets, WecomSettings
-from wechat_bridge.model.wecom_kf import KfSettings
+from wechat_bridge.model.wecom_kf import SETTINGS_OF, KfSettings
 
 NAMES = {
     "secret": ("WECOM_SECRET", "Secret"),
@@ -30,6 +30,13 @@ NAMES = {
 """The environment variable of each secret, and what it is called in WeCom's console."""
 
 CALLBACK_KEYS = ("token", "encoding_aes_key")
+
+OF_SERVICE = {
+    "open_kfid": "--open-kfid",
+    "servicer_userid": "--servicer",
+    "moves_sessions": "--move-sessions/--keep-sessions",
+}
+"""Settings of customer service only, and their options."""
 
 PANEL = "An app of WeCom (企业微信)"
 ShareId = Annotated[str, typer.Argument(parser=valid_share_id, metavar="SHARE_ID", help="The channel.")]
@@ -50,6 +57,18 @@ WelcomeText = Annotated[str | None, typer.Option(help='Said to who comes; "": no
 Markdown = Annotated[
     bool | None,
     typer.Option("--markdown/--plain", help="Send as markdown; within WeChat it is not shown.", rich_help_panel=PANEL),
+]
+Servicer = Annotated[
+    str | None,
+    typer.Option(help='wecom_kf: UserID of who serves after /human; "": the queue.', rich_help_panel=PANEL),
+]
+MoveSessions = Annotated[
+    bool | None,
+    typer.Option(
+        "--move-sessions/--keep-sessions",
+        help="wecom_kf: after /human people answer in WeCom's client, or by `wechat-bridge send`.",
+        rich_help_panel=PANEL,
+    ),
 ]
 ProxyLogin = Annotated[
     bool, typer.Option("--proxy-login", help="Ask for name:password of the proxy, too.", rich_help_panel=PANEL)
@@ -89,8 +108,11 @@ def _check_given(kind: ChannelKind, model: type[WecomSettings], settings: Mappin
     if needed:
         options = " and ".join(f"--{name.replace('_', '-')}" for name in needed)
         raise typer.BadParameter(f"a channel of kind {kind.value} needs {options}; see 应用管理 at WeCom")
-    if "open_kfid" in settings and kind is ChannelKind.WECOM:
-        raise typer.BadParameter("--open-kfid belongs to --kind wecom_kf")
+    others = {
+        name: option for name, option in OF_SERVICE.items() if name in settings and name not in model.model_fields
+    }
+    if others:
+        raise typer.BadParameter(f"{' and '.join(others.values())} belong to --kind wecom_kf")
 
 
 def set_secret(
@@ -128,11 +150,13 @@ def set_app(
     api_base_url: ApiBaseUrl = None,
     welcome_text: WelcomeText = None,
     markdown: Markdown = None,
+    servicer: Servicer = None,
+    move_sessions: MoveSessions = None,
 ) -> None:
     """Change how an app of WeCom is reached, and its welcome; what is not given stays. Secrets: `channel secret`."""
     given = given_settings(
         corp_id=corp_id, agent_id=agent_id, proxy=proxy, api_base_url=api_base_url, welcome_text=welcome_text,
-        markdown=markdown,
+        markdown=markdown, servicer_userid=servicer, moves_sessions=move_sessions,
     )  # fmt: skip
     if not given:
         raise typer.BadParameter("say what to change; see --help")

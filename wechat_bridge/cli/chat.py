@@ -22,7 +22,12 @@ class NoAnswer(BridgeError):
 
 
 class Person(Protocol):
-    """Somebody at a simulated platform. Methods raise what the platform's control raises."""
+    """Somebody at a simulated platform, of which people speak as ``platform``.
+
+    Methods raise what the platform's control raises.
+    """
+
+    platform: str
 
     def say(self, text: str) -> str:
         """Write a message; return the id that it has in the inbox, behind the name of the channel."""
@@ -58,7 +63,7 @@ class Chat:
             self._wait(keys.turn_id(self._share_id, message_id), seconds)
             rows = self._person.seen(self._seen)
         except (requests.RequestException, ControlCallError) as error:
-            raise ServiceNotReachable(f"the simulated WeChat does not answer ({error})") from None
+            raise ServiceNotReachable(f"the simulated {self._person.platform} does not answer ({error})") from None
         self._seen += len(rows)
         return [Answer(str(row["text"]), float(row["at"]) - asked_at) for row in rows]
 

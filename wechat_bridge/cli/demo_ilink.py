@@ -47,6 +47,8 @@ class IlinkStage:
 class IlinkPerson:
     """The one who scanned."""
 
+    platform = "WeChat"
+
     def __init__(self, control: IlinkControl, bot_id: str) -> None:
         self._control = control
         self._bot_id = bot_id

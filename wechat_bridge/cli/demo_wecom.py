@@ -63,6 +63,8 @@ class WecomStage:
 class WecomPerson:
     """A member, a new one in each demo: the simulated WeCom counts its MsgIds from the same number each time."""
 
+    platform = "WeCom"
+
     def __init__(self, control: WecomControl, app: str) -> None:
         self._control = control
         self._app = app

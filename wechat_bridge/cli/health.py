@@ -15,6 +15,7 @@ from wechat_bridge.flow.health.report import report
 def health(as_json: Annotated[bool, typer.Option("--json", help="Machine readable.")] = False) -> None:
     """Tell whether messages flow, and what to do where they do not. The exit code is 1 when they do not."""
     with connected(prepare=False) as wired:
+        wired.follower.load()  # what it is judged by may have been changed
         found = report(wired.bridge)
     if as_json:
         print_json(found.model_dump(mode="json"))

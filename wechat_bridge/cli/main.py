@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from wechat_bridge.cli import access, channel, dead, doctor, engine, health, local, send, setup
+from wechat_bridge.cli import access, channel, config, dead, doctor, engine, events, health, local, send, setup
 from wechat_bridge.errors import BridgeError, SettingsError
 
 app = typer.Typer(
@@ -21,6 +21,8 @@ app.add_typer(channel.app, name="channel")
 app.add_typer(access.app, name="access")
 app.add_typer(dead.app, name="dead")
 app.add_typer(engine.app, name="engine")
+app.add_typer(config.app, name="config")
+app.add_typer(events.app, name="events")
 app.command()(send.send)
 app.command()(health.health)
 app.command()(doctor.doctor)

@@ -28,9 +28,13 @@ class DeadlinePassed(TimeoutError):
 
 
 class Deadline:
-    """When an exchange must be over, and how long the other side may be silent before: None, as long as it likes."""
+    """When an exchange must be over, and how long the other side may be silent before: None, as long as it likes.
+
+    ``has_begun`` says that the other side may have got something of the request: before, there was no connection.
+    """
 
     def __init__(self, total_seconds: float, silence_seconds: float | None = None) -> None:
+        self.has_begun = False
         self.total_seconds = total_seconds
         self.silence_seconds = total_seconds if silence_seconds is None else silence_seconds
         self._ends_at = time.monotonic() + total_seconds
@@ -115,6 +119,7 @@ class _PatientConnection(HTTPConnection):
         deadline: Deadline | None = getattr(_current, "deadline", None)
         if deadline is not None:
             self.timeout = deadline.left_seconds()  # until here that of connecting, under which urllib3 would write
+            deadline.has_begun = True
         super().request(*args, **kwargs)
 
 

@@ -4,6 +4,7 @@ The road of a message::
 
     seed           beat: ring poll chains that nobody living is about to continue
     poll           take the link of a channel, serve polls, give the link back
+    after_polls    leave the ledger to those who take links, for a moment
     poll_failures  what a failed poll does to its channel
     chain          the one way in which a link ends: when the next poll is due, and the doorbell for it
     intake         store what arrived, make its conversation due
@@ -41,6 +42,7 @@ What joins it, and what stands beside it, a folder each::
     people/            who may talk, what they tell the bridge, who answers them, what they are told unasked
     login/             from the QR code to the channel that receives, and what ends a session
     channel/           what an operator does to a channel
+    configuration/     what may change while processes run: judged, published, put in force everywhere
     dead_letters/      what was given up: recorded, shown, tried again or discarded
     health/            whether messages move, judged by progress
     doctor/            look a channel over, and say what to change where

@@ -9,11 +9,12 @@ from wechat_bridge.flow.close import close_turn
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.media.files import keep_files
 from wechat_bridge.flow.outgoing import REFUSED, cut
+from wechat_bridge.flow.parts import platform_for
 from wechat_bridge.flow.ring import ring_turn
 from wechat_bridge.model.characters import without_lone_surrogates
 from wechat_bridge.model.outcome import Done, Outcome
 from wechat_bridge.model.outgoing import OutgoingRules, Said, by_words
-from wechat_bridge.model.turn import EngineCall, Turn, TurnState, chunks_of
+from wechat_bridge.model.turn import EngineCall, Lane, Turn, TurnState, chunks_of
 from wechat_bridge.observe.logging import logger
 
 log = logger(__name__)
@@ -21,12 +22,17 @@ log = logger(__name__)
 UNRESTRICTED = OutgoingRules()
 """For answers that no engine gave."""
 
+TOLD = "done; WeCom was to say so"
+"""Of a command after which only the company's people may write to the person."""
+
 
 def store(bridge: Bridge, turn: Turn, answer: Answer, call: EngineCall) -> Outcome:
     """Store an answer under this claim and ring its delivery. Raises LedgerUnavailable."""
     if not answer.text.strip() and not answer.files:
-        return skip(bridge, turn, "the engine answered nothing")
-    said = by_words(turn.outgoing or UNRESTRICTED, without_lone_surrogates(answer.text))
+        nothing = TOLD if turn.lane is Lane.COMMAND else "the engine answered nothing"
+        return skip(bridge, turn, nothing)
+    read = platform_for(bridge, turn).read
+    said = by_words(turn.outgoing or UNRESTRICTED, without_lone_surrogates(answer.text), read)
     if said.is_refused and not said.text:
         record = said.record.model_dump() if said.record else None
         return skip(bridge, turn, REFUSED, question=turn.question, check=record, engine_call=call.model_dump())

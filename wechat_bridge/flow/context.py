@@ -16,7 +16,9 @@ from wechat_bridge.engines.speech import SpeechToText
 from wechat_bridge.flow.send_ids import SendIds
 from wechat_bridge.flow.typing_indicator import TypingIndicator
 from wechat_bridge.flow.unfinished import Unfinished
+from wechat_bridge.live import Live
 from wechat_bridge.model.channel import ChannelKind
+from wechat_bridge.model.worker import Judgement
 from wechat_bridge.settings import Settings
 from wechat_bridge.store.access import AccessStore
 from wechat_bridge.store.accounts import AccountStore
@@ -72,6 +74,10 @@ class Doorbells(Protocol):
         """Ask that the customer service account of a channel is read."""
         ...
 
+    def ring_seed(self, delay_seconds: float) -> None:
+        """Ask for a pass of the seeder at a moment of its own."""
+        ...
+
     def waiting(self, queue: str) -> int:
         """Return how many doorbells wait in a queue."""
         ...
@@ -94,12 +100,28 @@ class Alive(Protocol):
         """Return owners that are dead; empty while this process cannot judge."""
         ...
 
+    def judge(self) -> Judgement:
+        """Return owners that are dead, and when the next one is; nobody while this process cannot judge."""
+        ...
+
+
+class EventLetters(Protocol):
+    """Tries given-up events of the gateway again. Both raise DeadLetterUnknown and ReplayRefused."""
+
+    def look(self, letter_id: str) -> str:
+        """Return what trying again would do."""
+        ...
+
+    def resubmit(self, letter_id: str, by: str) -> str:
+        """Try again; return what happens next."""
+        ...
+
 
 @dataclass(frozen=True)
 class Bridge:
     """Everything a verb of the flow needs; put together in ``wiring``."""
 
-    settings: Settings
+    live: Live
     clock: LedgerClock
     alive: Alive
     doorbells: Doorbells
@@ -131,10 +153,16 @@ class Bridge:
     engines: Mapping[str, Engine]
     outgoing: OutgoingWebhook
     speech_to_text: SpeechToText | None = None
+    event_letters: EventLetters | None = None
     unfinished: Unfinished = field(default_factory=Unfinished)
     typing: TypingIndicator = field(default_factory=TypingIndicator)
     send_ids: SendIds = field(default_factory=SendIds)
     stopping: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that are in force; they may be others when asked again."""
+        return self.live.current().settings
 
     @property
     def owner(self) -> str:

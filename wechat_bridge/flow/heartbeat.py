@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 
 from wechat_bridge.errors import LedgerUnavailable, OwnerStale
 from wechat_bridge.flow.unfinished import Unfinished
-from wechat_bridge.model.worker import Worker
+from wechat_bridge.model.worker import Judgement, Worker
 from wechat_bridge.observe.logging import logger
 from wechat_bridge.settings import OwnerSettings
 from wechat_bridge.store.clock import LedgerClock, boot_seconds
@@ -75,19 +75,30 @@ class Heartbeat:
             raise OwnerStale
 
     def dead_owners(self) -> Sequence[str]:
-        """Return the owners that were not seen for too long; empty while this process cannot judge.
+        """Return the owners that were not seen for too long; empty while this process cannot judge."""
+        return self.judge().dead
+
+    def judge(self) -> Judgement:
+        """Return who was not seen for too long, and when the next one will be; nobody while this process cannot judge.
 
         Seen in the future is seen by the clock of a server that failed since. The clock is asked after the owners:
         an estimate from before a failover would make everybody look dead.
         """
         if not self._may_judge():
-            return []
+            return Judgement()
         workers = self._workers.all()
         self._clock.measure()
         if not self._may_judge():  # the answers may have taken as long as an outage
-            return []
-        now, long_enough = self._clock.now(), timedelta(seconds=self._settings.dead_after_seconds)
-        return [worker.id for worker in workers if abs(now - worker.seen_at) > long_enough]
+            return Judgement()
+        now = self._clock.now()
+        return self._judgement({worker.id: abs(now - worker.seen_at).total_seconds() for worker in workers})
+
+    def _judgement(self, unseen_seconds: Mapping[str, float]) -> Judgement:
+        """Only who is stale is about to die: all others missed a beat or two at most."""
+        stale_after, dead_after = self._settings.stale_after_seconds, self._settings.dead_after_seconds
+        dead = [owner for owner, seconds in unseen_seconds.items() if seconds > dead_after]
+        left = [dead_after - seconds for seconds in unseen_seconds.values() if stale_after < seconds <= dead_after]
+        return Judgement(dead, min(left, default=None))
 
     def _may_judge(self) -> bool:
         """Whether this process has reached the ledger, always by the same clock, for long enough."""

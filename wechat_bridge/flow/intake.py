@@ -73,6 +73,7 @@ def _rearm_repeats(bridge: Bridge, repeats: Sequence[InboxRow], ring: Ring) -> N
     waiting = bridge.inbox.pending_chats(row.id for row in repeats)
     make_due(bridge, [row for row in repeats if row.chat_id in waiting], ring)
     for row in repeats:
+        metrics.message_repeated(row)
         log.debug("message_repeated", share_id=row.share_id, message_id=row.message_id)
 
 

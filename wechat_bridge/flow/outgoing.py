@@ -10,7 +10,7 @@ from typing import Any
 
 from wechat_bridge.engines.outgoing_webhook import Action, Draft
 from wechat_bridge.flow.context import Bridge
-from wechat_bridge.flow.parts import parts_of, platform_for, shown
+from wechat_bridge.flow.parts import parts_of, platform_for
 from wechat_bridge.model.channel import Channel
 from wechat_bridge.model.characters import without_lone_surrogates
 from wechat_bridge.model.outgoing import CheckRecord, CheckResult, OutgoingRules, Said, by_words, refused
@@ -34,7 +34,7 @@ def cut(bridge: Bridge, turn: Turn, said: Said, media_ids: list[str]) -> list[Ch
 def checked(bridge: Bridge, turn: Turn, channel: Channel) -> Said:
     """Check a stored answer against the rules its channel has now. Raises EngineUnavailable and NotConfigured."""
     rules, text = channel.outgoing, turn.answer or ""
-    said = by_words(rules, text)
+    said = by_words(rules, text, platform_for(bridge, turn).read)
     if rules.check_url and not said.is_refused:
         said = _by_webhook(bridge, turn, rules, said)
     record = said.record
@@ -57,7 +57,7 @@ def as_checked(bridge: Bridge, turn: Turn, said: Said) -> dict[str, Any]:
 
 
 def _by_webhook(bridge: Bridge, turn: Turn, rules: OutgoingRules, said: Said) -> Said:
-    text = shown(platform_for(bridge, turn), said.text)
+    text = platform_for(bridge, turn).written(said.text)
     secret = bridge.channels.vault.open_text(rules.sealed_check_secret)
     draft = Draft(turn.id, turn.share_id, turn.chat_id, turn.user_id, text)
     verdict = bridge.outgoing.check(rules.check_url, secret, draft)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.model.chunks import split
-from wechat_bridge.model.markdown import for_wechat
 from wechat_bridge.model.platform import ILINK, Platform, platform_of
 from wechat_bridge.model.turn import Turn
 
@@ -17,17 +16,11 @@ def platform_for(bridge: Bridge, turn: Turn) -> Platform:
     return turn.platform
 
 
-def shown(platform: Platform, text: str) -> str:
-    """Return a text as people read it."""
-    return text if platform.is_markdown else for_wechat(text)
-
-
 def parts_of(bridge: Bridge, platform: Platform, text: str, label: str = "", *, files: int = 0) -> list[str]:
     """Cut a text so that the files behind it fit into what one answer may be, too."""
     reply = bridge.settings.reply
     most_parts = max(1, (platform.most_parts or reply.sends_per_message) - files)
     most_bytes = min(reply.chunk_bytes, platform.text_bytes or reply.chunk_bytes)
     by_paragraph = reply.chunk_mode == "newline"
-    return split(
-        shown(platform, text), reply.chunk_characters, most_bytes, most_parts, label, by_paragraph=by_paragraph
-    )
+    written = platform.written(text)
+    return split(written, reply.chunk_characters, most_bytes, most_parts, label, by_paragraph=by_paragraph)

@@ -16,6 +16,7 @@ from wechat_bridge.errors import (
     SessionExpired,
 )
 from wechat_bridge.flow import intake, spill
+from wechat_bridge.flow.after_polls import AFTER_POLLS
 from wechat_bridge.flow.chain import chain_next_poll, jittered
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.link import Link
@@ -56,7 +57,8 @@ def poll_channel(bridge: Bridge, share_id: str, generation: int) -> None:
     try:
         delay = _serve(bridge, link)
     finally:
-        chain_next_poll(bridge, share_id, link.channel.generation, delay)
+        with AFTER_POLLS.place():
+            chain_next_poll(bridge, share_id, link.channel.generation, delay)
 
 
 def _take(bridge: Bridge, share_id: str, generation: int) -> Link | None:
@@ -151,6 +153,11 @@ def _poll_once(bridge: Bridge, link: Link) -> Next:
         metrics.polls_total.labels("failed").inc()
         return poll_failed(bridge, link, error)
     metrics.polls_total.labels("messages" if answer.messages else "empty").inc()
+    with AFTER_POLLS.place():
+        return _stored(bridge, link, answer, started)
+
+
+def _stored(bridge: Bridge, link: Link, answer: PollAnswer, started: float) -> Next:
     try:
         intake.store(bridge, link.channel, answer.messages, "poll")
     except LedgerUnavailable as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -21,24 +22,53 @@ MOST_SPREAD_AFTER_DEATH_SECONDS = 0.5
 """Channels seeded together are spread over a little while, or they would all poll in the same instant for ever. Not
 over long when an owner died: its channels are to be back within 12 s."""
 
+PASS_SECONDS = 2.0
+"""How often beat rings for a pass (celeryconfig)."""
+
+DEATH_SLACK_SECONDS = 0.05
+"""A pass for a death comes just after it, not just before."""
+
+
+class Seeder:
+    """One per process. Two passes at once would free the same links twice, just when the ledger has most to do."""
+
+    def __init__(self) -> None:
+        self._running = threading.Lock()
+
+    def seed(self, bridge: Bridge) -> None:
+        """Do a pass after the one that runs; none if that takes so long that the next pass is due."""
+        if self._running.acquire(timeout=PASS_SECONDS):
+            try:
+                seed_poll_chains(bridge)
+            finally:
+                self._running.release()
+
 
 def seed_poll_chains(bridge: Bridge) -> int:
     """Ring every channel that is due and has no doorbell on its way; return how many were rung.
 
     Cheap when nothing is due: a few narrow index ranges, one MGET. Of two seeders at once one rings for a channel.
     """
-    dead = bridge.alive.dead_owners()
+    judgement = bridge.alive.judge()
+    dead = judgement.dead
+    _ring_for_death(bridge, judgement.next_death_seconds)
     _free_lost_links(bridge, dead)
     rows = bridge.channels.due_links(bridge.clock.now(), MOST_PER_PASS)
     generations = {row["_id"]: row["generation"] for row in _without_doorbell(bridge, rows, dead)}
     delays = _spread(generations, MOST_SPREAD_AFTER_DEATH_SECONDS if dead else MOST_SPREAD_SECONDS)
     ours = bridge.locks.announce_all(bridge.owner, delays, dead) if delays else []
-    _free_dead_locks(bridge, ours, dead)
+    free_dead_locks(bridge, ours, dead)
     for share_id in ours:
         bridge.doorbells.ring_poll(share_id, generations[share_id], delays[share_id])
     if ours:
         log.info("chains_seeded", count=len(ours), dead_owners=len(dead))
     return len(ours)
+
+
+def _ring_for_death(bridge: Bridge, seconds: float | None) -> None:
+    """Look again just when an owner will be dead: beat's next pass may come 2 s later, of the 12 s that there are."""
+    if seconds is not None and seconds < PASS_SECONDS:
+        bridge.doorbells.ring_seed(seconds + DEATH_SLACK_SECONDS)
 
 
 def _spread(share_ids: Collection[str], most_seconds: float) -> dict[str, float]:
@@ -52,18 +82,16 @@ def _free_lost_links(bridge: Bridge, dead: Sequence[str]) -> None:
     lost = bridge.channels.lost_links(bridge.clock.now(), dead, MOST_PER_PASS)
     if not lost:
         return
-    for row in lost:
-        bridge.locks.release_dead(row["_id"], row["poll_owner"])
+    bridge.locks.release_dead({row["_id"]: row["poll_owner"] for row in lost})
     bridge.channels.free_links(lost, bridge.clock.now())
     log.warning("links_freed", count=len(lost), owners=sorted({row["poll_owner"] for row in lost}))
 
 
-def _free_dead_locks(bridge: Bridge, share_ids: Sequence[str], dead: Sequence[str]) -> None:
+def free_dead_locks(bridge: Bridge, share_ids: Sequence[str], dead: Sequence[str]) -> None:
     """Remove locks of owners that died before the ledger knew of their link."""
     if dead:
-        for share_id, holder in zip(share_ids, bridge.locks.holders(share_ids), strict=True):
-            if holder is not None and holder in dead:
-                bridge.locks.release_dead(share_id, holder)
+        holders = zip(share_ids, bridge.locks.holders(share_ids), strict=True)
+        bridge.locks.release_dead({share_id: holder for share_id, holder in holders if holder and holder in dead})
 
 
 def _without_doorbell(bridge: Bridge, rows: list[dict[str, Any]], dead: Sequence[str]) -> list[dict[str, Any]]:

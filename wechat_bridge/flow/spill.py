@@ -20,6 +20,12 @@ PAUSE_SECONDS = 1.0
 MOST_HELD = 200
 """So many unfinished steps of a process may be spilled messages: its heart does them between two beats."""
 
+AT_ONCE = 50
+"""Batches that are stored together: one write of the ledger instead of as many."""
+
+MOST_DRAINED = 1_000
+"""Batches of a channel that one pass of the sweep stores: some seconds, in which nobody is taken over from."""
+
 
 def keep(
     bridge: Bridge, channel: Channel, messages: Sequence[InboundMessage], source: str, error: LedgerUnavailable
@@ -58,18 +64,23 @@ def _store(bridge: Bridge, rows: Sequence[InboxRow]) -> bool:
     return True
 
 
-def drain_channel(bridge: Bridge, share_id: str) -> None:
+def drain_channel(bridge: Bridge, share_id: str, most: int | None = None) -> None:
     """Store what a channel's spill holds, oldest first. Raises LedgerUnavailable or BrokerUnavailable."""
-    while (found := bridge.spill.peek(share_id)) is not None:
-        batch, rows = found
+    drained = 0
+    while most is None or drained < most:
+        found = bridge.spill.peek(share_id, AT_ONCE if most is None else min(AT_ONCE, most - drained))
+        if found is None:
+            return
+        batches, rows = found
         intake.store_rows(bridge, rows)
-        bridge.spill.drop(share_id, batch)
+        bridge.spill.drop(share_id, batches)
+        drained += len(batches)
         log.info("spill_drained", share_id=share_id, count=len(rows))
 
 
 def drain(bridge: Bridge) -> None:
-    """Drain every channel's spill. Raises LedgerUnavailable or BrokerUnavailable."""
+    """Drain every channel's spill, or a part of one that is long. Raises LedgerUnavailable or BrokerUnavailable."""
     for share_id in bridge.spill.channels():
-        drain_channel(bridge, share_id)
+        drain_channel(bridge, share_id, MOST_DRAINED)
         bridge.spill.forget_if_empty(share_id)
         alerts.clear("ledger_unavailable", share_id)

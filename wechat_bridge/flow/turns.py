@@ -15,6 +15,7 @@ from wechat_bridge.model.command import command_of
 from wechat_bridge.model.conversation import Conversation
 from wechat_bridge.model.message import InboxRow, in_order
 from wechat_bridge.model.turn import Lane, Turn, TurnState
+from wechat_bridge.observe import metrics
 from wechat_bridge.observe.logging import logger
 from wechat_bridge.store.turns import Opening
 
@@ -102,6 +103,7 @@ def _open(bridge: Bridge, conversation: Conversation, mode: QueueMode, rows: lis
     if opening is not Opening.OPENED:
         _wait_behind(bridge, conversation, mode)
         return
+    metrics.debounced_total.inc(len(rows) - 1)
     log.info("turn_opened", turn_id=turn.id, chat_id=turn.chat_id, messages=len(rows), trace_id=turn.trace_id)
     if left or not bridge.conversations.clear_due(conversation.id, conversation.rev):
         _look_later(bridge, conversation, mode)

@@ -64,6 +64,18 @@ class AccessRules(BaseModel):
     messages_per_day: int = Field(default=0, ge=0)
 
 
+class AccessSettings(BaseModel):
+    """Limits for channels that have none of their own."""
+
+    messages_per_minute: int = Field(default=0, ge=0, description="messages of one person a minute; 0: any number")
+    messages_per_day: int = Field(default=0, ge=0, description="messages of one person in 24 hours; 0: any number")
+
+    def applied_to(self, rules: AccessRules) -> AccessRules:
+        """Return what counts on a channel: its own limits, or else these."""
+        limits = {name: getattr(rules, name) or own for name, own in self.model_dump().items()}
+        return rules.model_copy(update=limits)
+
+
 class Told(BaseModel):
     """When a person was last told why nobody answers, and because of which inbox row."""
 

@@ -22,6 +22,10 @@ class ChannelKind(StrEnum):
 
 
 POLLED_KINDS = frozenset({ChannelKind.ILINK})
+CALLED_KINDS = frozenset({ChannelKind.WECOM, ChannelKind.WECOM_KF})
+
+DISABLED = "the channel is disabled"
+"""Why a message that came while it was is not answered."""
 
 
 class ChannelStatus(StrEnum):

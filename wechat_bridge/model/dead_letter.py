@@ -14,6 +14,10 @@ TASK_STAGE = "task"
 """The stage of a task that failed and was about no turn."""
 
 
+EVENT_STAGES = ("parse", "validate", "dispatch")
+"""The stages of an event of the gateway."""
+
+
 class DeadLetter(BaseModel):
     """One document of the ``dead_letters`` collection; ``id`` is the turn id, or names the event by its content.
 
@@ -42,7 +46,12 @@ class DeadLetter(BaseModel):
     @property
     def is_about_a_turn(self) -> bool:
         """Whether there is a turn to replay."""
-        return self.stage not in (BROKER_STAGE, TASK_STAGE)
+        return self.stage not in (BROKER_STAGE, TASK_STAGE, *EVENT_STAGES)
+
+    @property
+    def is_about_an_event(self) -> bool:
+        """Whether there is an event of the gateway to try again."""
+        return self.stage in EVENT_STAGES
 
     @property
     def waits(self) -> bool:

@@ -59,18 +59,40 @@ class EventState(StrEnum):
     DEAD = "dead"  # given up; see the dead letters
 
 
+class EventWindow(BaseModel):
+    """One document of the ``event_windows`` collection: what waits under one key, from ``opened_at`` on.
+
+    ``flush_at`` is when it goes on, never later than ``flush_deadline``; ``blocked``: behind what went on before.
+    """
+
+    id: str
+    event_type: str
+    opened_at: datetime
+    rev: int
+    waiting: int
+    flush_at: datetime | None = None
+    flush_deadline: datetime | None = None
+    ring_at: datetime | None = None
+    rings: int = 0
+    blocked: bool = False
+
+
 ENDED = frozenset({EventState.DONE, EventState.MERGED, EventState.SKIPPED, EventState.DEAD})
 
 
 class Event(BaseModel):
     """One document of the ``events`` collection: an envelope, or what several of one window were merged into.
 
-    ``dedup_key`` is unique among all documents that have one, which is what removes repeats; it is held until
-    ``dedup_until``. ``window_key`` names the window in which it waits. A merged one has the ids of its ``sources``, and
-    ``lane``: of all that are ``open`` in a lane there is one. ``claim`` marks who took it last, ``owner`` is that
-    process, ``lease_until`` is when others may take over; ``ring_at`` is when the sweep looks at it, None once it has
-    ended. ``may_have_effect`` says that an attempt was handed over whose outcome is not known, or known to be good.
+    ``dedup_name`` is what its rule calls it, "" where it is like no other. ``dedup_key`` is unique among all documents,
+    which is what removes repeats: that name while it is held, until ``dedup_until``, else the event's own id.
+    ``window_key`` names the window in which it waits, ``at_once`` that it lets the window end. What came of a window
+    has the ids of its ``sources`` (its payload is theirs, merged when it is first dispatched), and ``lane``: of all
+    that are ``open`` in a lane there is one. ``claim`` marks who took it last, ``owner`` is that process,
+    ``lease_until`` is when others may take over; ``ring_at`` is when the sweep looks at it, None once it has ended.
+    ``may_have_effect`` says that an attempt may have reached its target.
     """
+
+    model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
 
     id: str
     source: EventSource
@@ -83,9 +105,11 @@ class Event(BaseModel):
     validated_at: datetime
     order: int = 0
     trace_id: str
-    dedup_key: str | None = None
+    dedup_name: str = ""
+    dedup_key: str
     dedup_until: datetime | None = None
     window_key: str | None = None
+    at_once: bool = False
     lane: str | None = None
     open: bool = False
     sources: tuple[str, ...] = ()
@@ -117,20 +141,6 @@ class Status(StrEnum):
     UNAVAILABLE = "unavailable"  # it could not be kept; send it again later
 
 
-class Receipt(BaseModel):
-    """What became of one event at ingestion. ``errors`` are all faults found, each with its path."""
-
-    model_config = ConfigDict(frozen=True)
-
-    id: str
-    status: Status
-    event_type: str = ""
-    trace_id: str = ""
-    error: str = ""
-    errors: tuple[FieldError, ...] = ()
-    http_status: int = 202
-
-
 class FieldError(BaseModel):
     """One fault of a payload: ``path`` like ``user.addresses[0].zip``, "" for the whole."""
 
@@ -138,3 +148,18 @@ class FieldError(BaseModel):
 
     path: str
     message: str
+
+
+class Receipt(BaseModel):
+    """What became of one event at ingestion. ``errors`` are all faults found at ``stage``, each with its path."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    status: Status
+    event_type: str = ""
+    trace_id: str = ""
+    stage: str = ""
+    error: str = ""
+    errors: tuple[FieldError, ...] = ()
+    http_status: int = 202

@@ -82,6 +82,7 @@ class WindowRule(Rule):
     mode: Literal["merge", "replace", "throttle"] = "merge"
     at_once: tuple[FieldPath, ...] = ("media", "location", "quote", "replyTo", "command")
     stop_words: tuple[str, ...] = ("stop", "停", "停止")
+    on_stop: Literal["flush", "cancel"] = Field(default="flush", description="what a stop word does to what waits")
 
 
 class RetryRule(Rule):
@@ -205,6 +206,13 @@ class DegradeRule(Rule):
     error_rate: float = Field(default=0.2, gt=0, le=1, description="share of calls that fail which is an alert")
 
 
+class ApiKey(Rule):
+    """Who may send events by HTTP: ``sha256`` is that of the key, in hex; ``types`` may end with ``*``."""
+
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")
+    types: tuple[str, ...] = ("*",)
+
+
 class BrokerQueue(Rule):
     """A queue of a broker whose messages are events. ``url`` "": the bridge's own Redis."""
 
@@ -228,6 +236,7 @@ class EventRules(Rule):
     most_windows_open: int = Field(default=10_000, ge=1)
     max_context_age_seconds: float = Field(default=300.0, gt=0)
     degrade: DegradeRule = DegradeRule()
+    keys: dict[str, ApiKey] = Field(default_factory=dict, description="by the name of who has it; none: nobody may")
     consume: tuple[BrokerQueue, ...] = ()
 
     def wait_seconds(self, event_type: str) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -95,11 +96,11 @@ def refused(rules: OutgoingRules, by: str) -> Said:
     return Said(text=rules.refusal, record=CheckRecord(result=CheckResult.REFUSED, by=by))
 
 
-def by_words(rules: OutgoingRules, text: str) -> Said:
-    """Check an answer, as WeChat will show it, against the words of a channel."""
+def by_words(rules: OutgoingRules, text: str, read: Callable[[str], str] = for_wechat) -> Said:
+    """Check an answer, as people will ``read`` it, against the words of a channel."""
     if not rules.words or not text.strip():
         return Said(text=text, label=rules.label)
-    shown = for_wechat(text)
+    shown = read(text)
     allowed = word_list.apply(word_list.parsed(rules.words), shown)
     if allowed is None:
         return refused(rules, "words")

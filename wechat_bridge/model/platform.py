@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 from types import MappingProxyType
 
 from wechat_bridge.model.channel import Channel, ChannelKind
+from wechat_bridge.model.markdown import for_wechat
 from wechat_bridge.model.message import ItemKind
+from wechat_bridge.model.plain_text import for_plain
 
 _SHOWN = frozenset({ItemKind.IMAGE, ItemKind.VIDEO})
+
+
+class Texts(Enum):
+    """How a platform shows what an engine wrote."""
+
+    WECHAT = auto()  # WeChat's client renders most of Markdown
+    PLAIN = auto()  # signs of Markdown would be shown as they are written
+    AS_WRITTEN = auto()  # it goes out as Markdown
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +32,8 @@ class Platform:
     messages of one answer; 0: as the settings say. ``per_minute`` and ``per_hour`` are the most messages that we send
     to one person, below what the platform discards without a word; 0: the account as a whole is paced instead.
     ``context_seconds`` is for how long after a person's message it may be answered; 0: as the settings say.
-    ``shown`` are the kinds of files that people see as what they are; others are sent as documents. ``is_markdown``:
-    texts go out as the engine wrote them.
+    ``shown`` are the kinds of files that people see as what they are; others are sent as documents. ``texts`` is what
+    becomes of the Markdown of an answer.
     """
 
     is_answering: bool
@@ -33,12 +44,20 @@ class Platform:
     context_seconds: float = 0
     shows_typing: bool = True
     shown: frozenset[ItemKind] = _SHOWN
-    is_markdown: bool = False
+    texts: Texts = Texts.WECHAT
 
     @property
     def is_paced_per_person(self) -> bool:
         """Whether each person's messages are counted, instead of the account as a whole being paced."""
         return self.per_minute > 0
+
+    def read(self, text: str) -> str:
+        """Return a text as people read it here, in words; that it was sent as Markdown hides no word."""
+        return for_plain(text) if self.texts is Texts.PLAIN else for_wechat(text)
+
+    def written(self, text: str) -> str:
+        """Return a text as it is sent."""
+        return text if self.texts is Texts.AS_WRITTEN else self.read(text)
 
 
 ILINK = Platform(is_answering=True)
@@ -52,19 +71,11 @@ WECOM = Platform(
     per_hour=900,
     shows_typing=False,
     shown=_SHOWN | {ItemKind.VOICE},
+    texts=Texts.PLAIN,
 )
 """WeCom discards what one person gets beyond 30 messages a minute and 1,000 an hour, and cuts texts at 2,048 bytes."""
 
-WECOM_KF = Platform(
-    is_answering=True,
-    text_bytes=2_048,
-    most_parts=5,
-    per_minute=25,
-    per_hour=900,
-    context_seconds=48 * 3_600,
-    shows_typing=False,
-    shown=_SHOWN | {ItemKind.VOICE},
-)
+WECOM_KF = replace(WECOM, is_answering=True, most_parts=5, context_seconds=48 * 3_600)
 """Customer service: five messages within 48 hours of each of the customer's; more are accepted and not shown."""
 
 PLATFORMS: Mapping[ChannelKind, Platform] = MappingProxyType(
@@ -75,4 +86,4 @@ PLATFORMS: Mapping[ChannelKind, Platform] = MappingProxyType(
 def platform_of(channel: Channel) -> Platform:
     """Return what the platform of a channel allows; an operator may have chosen ``markdown``."""
     platform = PLATFORMS[channel.kind]
-    return replace(platform, is_markdown=True) if channel.settings.get("markdown") is True else platform
+    return replace(platform, texts=Texts.AS_WRITTEN) if channel.settings.get("markdown") is True else platform

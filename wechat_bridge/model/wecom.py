@@ -14,7 +14,10 @@ from wechat_bridge.model.channel import Account
 
 API_BASE_URL = "https://qyapi.weixin.qq.com"
 _PROXY = re.compile(r"https?://[a-zA-Z0-9.\[\]:-]+/?")
-_AES_KEY = re.compile(r"[A-Za-z0-9+/]{43}=?")
+AES_KEY_CHARACTERS = 43
+AES_KEY = re.compile(rf"[A-Za-z0-9+/]{{{AES_KEY_CHARACTERS}}}=?")
+"""An EncodingAESKey: 32 bytes in base64, with or without the sign that ends it."""
+
 _BASE_URL = re.compile(r"https?://[a-zA-Z0-9.\[\]:-]+(/[a-zA-Z0-9._~/-]*)?")
 
 
@@ -32,8 +35,9 @@ def _plain_address(text: str) -> str:
 
 def _aes_key(text: str) -> str:
     written = text.strip()
-    if not _AES_KEY.fullmatch(written):
-        raise ValueError(f"should be 43 letters and digits and has {len(written)} characters; copy it again at WeCom")
+    if not AES_KEY.fullmatch(written):
+        size = f"{AES_KEY_CHARACTERS} letters and digits and has {len(written)} characters"
+        raise ValueError(f"should be {size}; copy it again at WeCom")
     return written
 
 
@@ -59,6 +63,11 @@ class WecomSettings(BaseModel):
     clicks: bool | dict[str, str] = False
     freshness_seconds: int = Field(default=300, ge=0)
     markdown: bool = False
+
+    @property
+    def account_id(self) -> str:
+        """The name of what the channel speaks for, which no other corp's has."""
+        return f"{self.corp_id}:{self.agent_id}"
 
 
 class WecomSecrets(BaseModel):
@@ -100,7 +109,7 @@ def account_of(settings: WecomSettings, secrets: WecomSecrets) -> WecomAccount:
     """Put together what a channel's doors need."""
     return WecomAccount(
         token=secrets.secret,
-        account_id=f"{settings.corp_id}:{settings.agent_id}",
+        account_id=settings.account_id,
         base_url=settings.api_base_url,
         corp_id=settings.corp_id,
         agent_id=settings.agent_id,

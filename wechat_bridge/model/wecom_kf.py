@@ -6,20 +6,39 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import IntEnum
+from types import MappingProxyType
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
+from wechat_bridge.model.channel import ChannelKind
 from wechat_bridge.model.message import InboundMessage
+from wechat_bridge.model.platform import WECOM_KF
 from wechat_bridge.model.wecom import WecomAccount, WecomSecrets, WecomSettings, account_of
 
 SOURCE = "customer_service"
 """The source of inbox rows that were pulled."""
 
-SENDS_PER_MESSAGE = 5
+SENDS_PER_MESSAGE = WECOM_KF.most_parts
 """What WeCom shows a customer within 48 hours of each message of theirs; more is accepted and fails afterwards."""
 
-MOST_WELCOME_BYTES = 2_048
+MOST_WELCOME_BYTES = WECOM_KF.text_bytes
+
+
+class SessionState(IntEnum):
+    """Who has the session of a customer (facts, 8). Only in the first two may an app write to them."""
+
+    NEW = 0  # the customer has written; nobody has taken it
+    BOT = 1  # the app answers
+    QUEUE = 2  # it waits among the company's people (接待池) for one who takes it
+    HUMAN = 3  # one of the company's people answers, in WeCom's client
+    ENDED = 4  # it is over; when the customer writes again, it is NEW
+
+    @property
+    def is_with_humans(self) -> bool:
+        """Whether the company's people have it, so that they alone may write."""
+        return self in (SessionState.QUEUE, SessionState.HUMAN)
 
 
 class KfSettings(WecomSettings):
@@ -27,14 +46,23 @@ class KfSettings(WecomSettings):
 
     Of the app that serves the account what WecomSettings says; ``open_kfid`` names the account. ``welcome_text`` is
     said to who opens the conversation anew ("": nothing is). What was said before ``answer_from`` is kept unanswered;
-    None: before the channel was created.
+    None: before the channel was created. When a human takes over, the session moves at WeCom to ``servicer_userid``
+    ("": to the queue, 接待池), who answers in WeCom's client; without ``moves_sessions`` it stays the app's, and the
+    human answers through the bridge.
     """
 
     open_kfid: str = Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")
     answer_from: datetime | None = None
+    servicer_userid: str = Field(default="", pattern=r"^[^\s|,]{0,64}$")
+    moves_sessions: bool = True
     welcome_events: frozenset[str] = Field(default=frozenset(), max_length=0)
     clicks: Literal[False] = False
     markdown: Literal[False] = False
+
+    @property
+    def account_id(self) -> str:
+        """The ``service_id`` of the account."""
+        return service_id(self.corp_id, self.open_kfid)
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -52,8 +80,13 @@ class KfAccount(WecomAccount):
 def kf_account_of(settings: KfSettings, secrets: WecomSecrets) -> KfAccount:
     """Put together what the doors of a channel need."""
     app = account_of(settings, secrets)
-    named = {"account_id": service_id(settings.corp_id, settings.open_kfid), "open_kfid": settings.open_kfid}
-    return KfAccount.model_validate(app.model_dump() | named)
+    return KfAccount.model_validate(app.model_dump() | {"open_kfid": settings.open_kfid})
+
+
+SETTINGS_OF: Mapping[ChannelKind, type[WecomSettings]] = MappingProxyType(
+    {ChannelKind.WECOM: WecomSettings, ChannelKind.WECOM_KF: KfSettings}
+)
+"""What an operator decides about a channel of each kind that is an app of WeCom."""
 
 
 def service_id(corp_id: str, open_kfid: str) -> str:

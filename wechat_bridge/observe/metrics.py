@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prometheus_client import Counter, Histogram, disable_created_metrics
+from prometheus_client import Counter, Gauge, Histogram, disable_created_metrics
 
 from wechat_bridge.model.message import InboxRow, type_of
 
@@ -27,12 +27,45 @@ engine_seconds = Histogram(
     ["engine"],
     buckets=(0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300),
 )
+stage_seconds = Histogram(
+    "message_processing_duration_seconds",
+    "Time of one stage of processing",
+    ["stage"],
+    buckets=(0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+)
+validation_failures_total = Counter(
+    "message_validation_failures_total", "Events that were refused, by stage", ["stage"]
+)
+deduplicated_total = Counter("message_deduplicated_total", "Messages known before, by type", ["event_type"])
+debounced_total = Counter("debounced_messages_total", "Messages that went on as part of another one")
+windows_forced_total = Counter(
+    "wechat_bridge_windows_forced_total", "Debounce windows that were open for too long and made to go on"
+)
+gateway_breaker_open = Gauge(
+    "wechat_bridge_gateway_breaker_open", "Whether events leave Redis alone for a while because it did not answer"
+)
+gateway_unguarded_total = Counter(
+    "wechat_bridge_gateway_unguarded_total", "Events that met no Redis, by what their type makes of it", ["outcome"]
+)
+gateway_claims_left_total = Counter(
+    "wechat_bridge_gateway_claims_left_total", "Claims of events that Redis could not be told the end of"
+)
 alerts_total = Counter("wechat_bridge_alerts_total", "Alerts raised, by cause", ["cause"])
 log_lines_dropped_total = Counter(
     "wechat_bridge_log_lines_dropped_total", "Log lines dropped because their stream blocked or was closed"
 )
 
 
+def event_received(source: str, event_type: str) -> None:
+    """Count an event; ``event_type`` is one of the rules', or unknown."""
+    messages_received_total.labels(source, event_type).inc()
+
+
 def message_received(row: InboxRow) -> None:
     """Count a message that was new. Its type is the kind of its parts, ``mixed`` or ``empty``."""
     messages_received_total.labels(row.source if row.source in SOURCES else "other", type_of(row.items)).inc()
+
+
+def message_repeated(row: InboxRow) -> None:
+    """Count a message that was stored before."""
+    deduplicated_total.labels(type_of(row.items)).inc()

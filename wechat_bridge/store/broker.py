@@ -13,6 +13,7 @@ from redis.exceptions import ReadOnlyError, RedisError
 from redis.retry import Retry
 
 from wechat_bridge.errors import BrokerUnavailable
+from wechat_bridge.store.time_limit import CONNECTIONS, LimitedConnection, LimitedPool
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -35,6 +36,24 @@ def connect(url: str, *, pool_size: int = 50) -> RedisClient:
         socket_connect_timeout=5,
         health_check_interval=25,
         client_name="wechat-bridge",
+        retry=Retry(NoBackoff(), 1, (ReadOnlyError,)),
+    )
+    return redis.Redis(connection_pool=pool)
+
+
+def connect_limited(url: str, *, pool_size: int = 16) -> RedisClient:
+    """Return a client for calls within a ``time_limit``, which ends each in time whatever Redis does.
+
+    Where the name of its host has to be looked up, the resolver's own time comes on top.
+    """
+    pool = LimitedPool.from_url(
+        url,
+        connection_class=CONNECTIONS.get(url.partition(":")[0], LimitedConnection),
+        max_connections=pool_size,
+        decode_responses=True,
+        health_check_interval=25,
+        client_name="wechat-bridge-events",
+        protocol=2,  # a greeting less for each new connection
         retry=Retry(NoBackoff(), 1, (ReadOnlyError,)),
     )
     return redis.Redis(connection_pool=pool)

@@ -12,7 +12,7 @@ from pymongo.errors import DuplicateKeyError
 
 from wechat_bridge.errors import AccountTaken, ChannelExists
 from wechat_bridge.model import keys
-from wechat_bridge.model.channel import POLLED_KINDS, Channel, ChannelStatus, Login, StatusReason
+from wechat_bridge.model.channel import POLLED_KINDS, Channel, ChannelKind, ChannelStatus, Login, StatusReason
 from wechat_bridge.store.ledger import (
     LONG_AGO,
     Document,
@@ -72,6 +72,12 @@ class ChannelStore:
         return [from_document(Channel, self.collection, row) for row in self.collection.find().sort("_id", ASCENDING)]
 
     @ledger_call
+    def of_kinds(self, kinds: Iterable[ChannelKind]) -> list[Channel]:
+        """Return the channels of these kinds, in no particular order."""
+        found = self.collection.find({"kind": {"$in": [kind.value for kind in kinds]}})
+        return [from_document(Channel, self.collection, row) for row in found]
+
+    @ledger_call
     def engines_of(self, share_ids: Iterable[str]) -> dict[str, str]:
         """Return which engine answers for each of these channels."""
         queries = [{"_id": {"$in": part}} for part in in_parts(share_ids)]
@@ -88,6 +94,7 @@ class ChannelStore:
         claim = claim or keys.new_token()
         # An online channel has no probe_at, one in error has. Without $or: it makes SecantusDB 0.7 walk the collection.
         pollable = {
+            "kind": {"$in": [kind.value for kind in POLLED_KINDS]},
             "status": {"$in": [ChannelStatus.ONLINE.value, ChannelStatus.ERROR.value]},
             "status_reason": {"$in": [StatusReason.NONE.value, StatusReason.FAILURES.value]},
             "probe_at": {"$not": {"$gt": now}},
@@ -126,12 +133,6 @@ class ChannelStore:
             {"$set": {"poll_owner": None, "link_deadline": None, "next_poll_at": next_poll_at}},
         )
         return done.matched_count == 1
-
-    @ledger_call
-    def extend_link(self, share_id: str, generation: int, deadline: datetime) -> bool:
-        """Move the deadline of a link that goes on; False when it was taken over."""
-        changes = {"$set": {"link_deadline": deadline}}
-        return self.collection.update_one({"_id": share_id, "generation": generation}, changes).matched_count == 1
 
     @ledger_call
     def record_poll(self, channel: Channel, changes: dict[str, Any]) -> bool:

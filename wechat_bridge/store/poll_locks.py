@@ -47,9 +47,12 @@ class PollLocks:
         return bool(self._release(keys=[redis_keys.poll_lock(share_id)], args=[f"{owner}|{generation}"]))
 
     @broker_call
-    def release_dead(self, share_id: str, owner: str) -> bool:
-        """Delete the lock if it is this owner's, whatever the generation."""
-        return bool(self._release(keys=[redis_keys.poll_lock(share_id)], args=[f"{owner}|"]))
+    def release_dead(self, owners: Mapping[str, str]) -> int:
+        """Delete the lock of each of these channels if it is this owner's, whatever the generation; return how many."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for share_id, owner in owners.items():
+                self._release(keys=[redis_keys.poll_lock(share_id)], args=[f"{owner}|"], client=pipe)
+            return sum(pipe.execute())
 
     @broker_call
     def holders(self, share_ids: Sequence[str]) -> list[str | None]:

@@ -61,6 +61,9 @@ def spill(share_id: str) -> str:
 SPILLED = "spill"
 """The set of channels that have a spill; lives until drained."""
 
+SPILL_BYTES = "spill-bytes"
+"""The hash of how large the spill of each channel is, and under "" all of them; lives until drained."""
+
 DEAD_SPILL = "spill-dead"
 """The hash of dead letters that could not be stored; lives until drained."""
 
@@ -96,3 +99,16 @@ def wecom_token(corp_id: str, agent_id: str, mark: str) -> str:
 def wecom_media(corp_id: str, agent_id: str, mark: str) -> str:
     """Return the media id that WeCom gave for a file, which ``mark`` names; lives as long as the id is good."""
     return f"wecom:media:{corp_id}:{agent_id}:{mark}"
+
+
+CONFIGURATION = "configuration:last-good"
+"""The last version of the configuration that was good, for when the ledger cannot be read; the next replaces it."""
+
+EVENT_SPILL = "spill-events"
+"""The list of events that could not be stored; lives until drained."""
+
+DEDUP = "dedup"
+MESSAGE_ID = "msg:id"
+FINGERPRINT = "fingerprint"
+"""With these and ``:`` begin the claims of events; the key of an event is its name here. Value ``claim:{token}`` while
+it is being stored, for 30 s, then ``done:{event id}`` as long as its type says."""

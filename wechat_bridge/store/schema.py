@@ -14,9 +14,13 @@ from wechat_bridge.errors import IndexNotBuilt, LedgerTooNew
 from wechat_bridge.store import (
     blobs,
     channels,
+    configuration,
     conversations,
     customer_service,
     dead_letters,
+    event_versions,
+    event_windows,
+    events,
     inbox,
     media,
     turns,
@@ -35,7 +39,11 @@ INDEXES = {
     "customer_service": customer_service.INDEXES,
     "dead_letters": dead_letters.INDEXES,
     "workers": workers.INDEXES,
+    "events": events.INDEXES,
+    "event_windows": event_windows.INDEXES,
+    "event_versions": event_versions.INDEXES,
     "media": media.INDEXES,
+    "settings": configuration.INDEXES,
     blobs.CHUNKS: blobs.INDEXES,
 }
 

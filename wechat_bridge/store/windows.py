@@ -36,13 +36,14 @@ class Window:
 class Arriving:
     """What arrives under a key: how many, whether they wait for no others, and what else is written with it.
 
-    ``fields`` are expressions of an update pipeline.
+    ``fields`` are expressions of an update pipeline. ``first_rev`` is from where a new document counts its arrivals.
     """
 
     key: str
     count: int
     is_urgent: bool
     fields: Mapping[str, Any]
+    first_rev: int = 0
 
 
 class WindowStore:
@@ -145,6 +146,6 @@ def _due(flush_at: Any) -> Document:
 
 def _arrived(arriving: Arriving) -> Document:
     return dict(arriving.fields) | {
-        "rev": {"$add": [{"$ifNull": ["$rev", 0]}, 1]},
+        "rev": {"$add": [{"$ifNull": ["$rev", arriving.first_rev]}, 1]},
         "waiting": {"$add": [{"$ifNull": ["$waiting", 0]}, arriving.count]},
     }

@@ -30,6 +30,11 @@ class WorkerStore:
         return self.collection.update_one({"_id": owner}, {"$currentDate": {"seen_at": True}}).matched_count == 1
 
     @ledger_call
+    def tell_configuration(self, owner: str, number: int) -> None:
+        """Write which version of the configuration is in force in a process."""
+        self.collection.update_one({"_id": owner}, {"$set": {"configuration": number}})
+
+    @ledger_call
     def leave(self, owner: str, last_seen_at: datetime) -> None:
         """Write that a process has ended, so that others need not wait to take over what it may still own."""
         self.collection.update_one({"_id": owner}, {"$set": {"seen_at": last_seen_at}})

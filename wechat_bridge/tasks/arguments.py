@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import json
+
 from wechat_bridge.errors import TaskFailed
+from wechat_bridge.gateway.incoming import Incoming
 from wechat_bridge.model.access import Policy
+from wechat_bridge.model.event import EventSource
 from wechat_bridge.model.keys import is_share_id
 
 MOST_ID_CHARACTERS = 512
@@ -61,6 +66,26 @@ def as_id(value: object) -> str:
     if not text or len(text) > MOST_ID_CHARACTERS:
         raise TaskFailed("id should be that of a dead letter; `wechat-bridge dead list` shows those there are")
     return text
+
+
+def as_event(payload: object, event_type: object, content_type: object, headers: object) -> Incoming:
+    """Return an event that a task was called with. Raises TaskFailed."""
+    named = headers if isinstance(headers, dict) else {}
+    if not all(isinstance(part, str) for pair in named.items() for part in pair):
+        raise TaskFailed("headers should be texts by name")
+    if not isinstance(event_type, str) or not isinstance(content_type, str):
+        raise TaskFailed("event_type and content_type should be texts")
+    return Incoming(EventSource.TASK, content_type, _bytes(payload), named, event_type)
+
+
+def _bytes(payload: object) -> bytes:
+    if isinstance(payload, dict) and set(payload) == {"base64"} and isinstance(payload["base64"], str):
+        try:
+            return base64.b64decode(payload["base64"], validate=True)
+        except ValueError:
+            raise TaskFailed("base64 should be bytes in Base64") from None
+    text = payload if isinstance(payload, str) else json.dumps(payload, ensure_ascii=False)
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _text(value: object) -> str:

@@ -11,10 +11,11 @@ from celery import Task
 from celery.exceptions import Reject
 
 from wechat_bridge import wiring
-from wechat_bridge.errors import BridgeError, TaskFailed, TransientError, TurnGivenUp
+from wechat_bridge.errors import BridgeError, TaskFailed, TransientError, WorkGivenUp
 from wechat_bridge.flow.crash import crashed
 from wechat_bridge.flow.dead_letters.refused import keep_failed_task
-from wechat_bridge.model.outcome import GiveUp, RetryIn
+from wechat_bridge.gateway.failure import crashed as event_crashed
+from wechat_bridge.model.outcome import GiveUp, Outcome, RetryIn
 from wechat_bridge.observe.logging import logger
 from wechat_bridge.observe.secrets import masked_text
 from wechat_bridge.tasks.doorbells import LONGEST_COUNTDOWN_SECONDS
@@ -98,51 +99,90 @@ class ManagementTask(BridgeTask):
         """Keep nothing: the caller has the answer."""
 
 
-class TurnTask(BridgeTask):
-    """A task about one turn; its first argument is the turn id and its return value an outcome.
+class WorkTask(BridgeTask):
+    """A task about one thing in the ledger; its first argument is the id and its return value an outcome.
 
-    A retry is a countdown doorbell for the due time in the ledger; a turn given up fails the task, and ``on_failure``
+    A retry is a countdown doorbell for the due time in the ledger; work given up fails the task, and ``on_failure``
     routes it to the ``dead_letter`` queue.
     """
 
     abstract = True
+    id_name = "id"
 
-    def __call__(self, turn_id: str) -> None:
+    def __call__(self, work_id: str) -> None:
         """Run the task and map its outcome."""
-        with structlog.contextvars.bound_contextvars(task=self.name, task_id=self.request.id, turn_id=turn_id):
-            outcome = self._outcome(turn_id)
+        ids = {"task": self.name, "task_id": self.request.id, self.id_name: work_id}
+        with structlog.contextvars.bound_contextvars(**ids):
+            outcome = self._outcome(work_id)
             if isinstance(outcome, RetryIn) and outcome.seconds <= LONGEST_COUNTDOWN_SECONDS:
                 self._ring_again(outcome.seconds)
             if isinstance(outcome, GiveUp):
-                raise TurnGivenUp(f"{turn_id}: {outcome.reason}")
+                raise WorkGivenUp(f"{work_id}: {outcome.reason}")
+
+    def crashed(self, work_id: str, error: Exception) -> Outcome:
+        """Count an error nobody expected against the work, if this process holds it."""
+        raise error
+
+    def ring_dead_letter(self, work_id: str) -> None:
+        """Ask that what was given up is recorded. Raises BrokerUnavailable."""
 
     def _ring_again(self, seconds: float) -> None:
-        """Ring for the due time in the ledger; if the broker refuses, the sweep rings: the turn is not given up."""
+        """Ring for the due time in the ledger; if the broker refuses, the sweep rings: the work is not given up."""
         try:
             raise self.retry(countdown=seconds + RETRY_SLACK_SECONDS)
         except Reject as error:
             log.warning("ring_failed", error=str(error))
 
-    def _outcome(self, turn_id: str) -> Any:
+    def _outcome(self, work_id: str) -> Any:
         try:
-            return self.run(turn_id)
+            return self.run(work_id)
         except TransientError as error:
             log.warning("task_interrupted", error=str(error), kind=type(error).__name__)
             return RetryIn(_interrupted_seconds(self.request.retries or 0))
         except Exception as error:
-            # The one place where an error nobody expected is met: it is counted against the turn and kept with it.
+            # The one place where an error nobody expected is met: it is counted against the work and kept with it.
             log.exception("task_crashed")
-            return crashed(wiring.bridge(), turn_id, error)
+            return self.crashed(work_id, error)
 
     def on_failure(self, exc: Exception, task_id: str, args: Any, kwargs: Any, einfo: Any) -> None:
-        """Route a turn that was given up to the dead letters; if the broker refuses, the sweep will."""
-        if not isinstance(exc, TurnGivenUp):
+        """Route work that was given up to the dead letters; if the broker refuses, the sweep will."""
+        if not isinstance(exc, WorkGivenUp):
             super().on_failure(exc, task_id, args, kwargs, einfo)
             return
         try:
-            wiring.bridge().doorbells.ring_dead_letter(args[0])
+            self.ring_dead_letter(args[0])
         except BridgeError as error:
-            log.warning("ring_failed", turn_id=args[0], error=str(error))
+            log.warning("ring_failed", error=str(error), **{self.id_name: args[0]})
+
+
+class TurnTask(WorkTask):
+    """A task about one turn."""
+
+    abstract = True
+    id_name = "turn_id"
+
+    def crashed(self, work_id: str, error: Exception) -> Outcome:
+        """Count the crash against the turn if this process holds it."""
+        return crashed(wiring.bridge(), work_id, error)
+
+    def ring_dead_letter(self, work_id: str) -> None:
+        """Ask that the turn is recorded as a dead letter. Raises BrokerUnavailable."""
+        wiring.bridge().doorbells.ring_dead_letter(work_id)
+
+
+class EventTask(WorkTask):
+    """A task about one event."""
+
+    abstract = True
+    id_name = "event_id"
+
+    def crashed(self, work_id: str, error: Exception) -> Outcome:
+        """Count the crash against the event if this process holds it."""
+        return event_crashed(wiring.gateway(), work_id, error)
+
+    def ring_dead_letter(self, work_id: str) -> None:
+        """Ask that the event is recorded as a dead letter. Raises BrokerUnavailable."""
+        wiring.gateway().doorbells.ring_dead_event(work_id)
 
 
 FIRST_INTERRUPTION_SECONDS = 2.0

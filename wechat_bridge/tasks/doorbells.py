@@ -19,6 +19,8 @@ LONGEST_COUNTDOWN_SECONDS = 60.0
 EXPIRES_AFTER_SECONDS = 600.0
 """A doorbell nobody answered for so long has been replaced by the sweep's."""
 
+SEED_EXPIRES_AFTER_SECONDS = 2.0
+
 
 class CeleryDoorbells:
     """Publishes tasks; every method raises BrokerUnavailable when Redis cannot be used."""
@@ -54,6 +56,22 @@ class CeleryDoorbells:
     def ring_pull(self, share_id: str) -> None:
         """Ask that the customer service account of a channel is read."""
         self._send("pull_customer_service", [share_id], 0, f"pull:{share_id}")
+
+    def ring_window(self, key: str, delay_seconds: float = 0) -> None:
+        """Ask that the events that wait under a key go on."""
+        self._send("flush_window", [key], delay_seconds)
+
+    def ring_dispatch(self, event_id: str, delay_seconds: float = 0) -> None:
+        """Ask that an event is handed over; the event's id is the task id."""
+        self._send("dispatch_event", [event_id], delay_seconds, event_id)
+
+    def ring_dead_event(self, event_id: str) -> None:
+        """Ask that an event that was given up is recorded."""
+        self._send("record_dead_event", [event_id], 0, f"dead:{event_id}")
+
+    def ring_seed(self, delay_seconds: float) -> None:
+        """Ask for a pass of the seeder. It expires soon: beat rings every 2 s anyway."""
+        self._send("seed_poll_chains", [], delay_seconds, None, SEED_EXPIRES_AFTER_SECONDS)
 
     @broker_call
     def waiting(self, queue: str) -> int:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from celery import shared_task
 
 from wechat_bridge import wiring
-from wechat_bridge.flow import poll, seed
+from wechat_bridge.flow import poll
+from wechat_bridge.flow.seed import Seeder
 from wechat_bridge.tasks.base import BridgeTask
+
+SEEDER = Seeder()
 
 
 @shared_task(name="wechat_bridge.poll_channel", base=BridgeTask, send_events=False)
@@ -18,4 +21,4 @@ def poll_channel(share_id: str, generation: int) -> None:
 @shared_task(name="wechat_bridge.seed_poll_chains", base=BridgeTask, send_events=False)
 def seed_poll_chains() -> None:
     """Ring poll chains that nobody living is about to continue."""
-    seed.seed_poll_chains(wiring.bridge())
+    SEEDER.seed(wiring.bridge())

@@ -12,7 +12,7 @@ from wechat_bridge import wiring
 from wechat_bridge.errors import BridgeError
 from wechat_bridge.observe import logging
 from wechat_bridge.settings import settings
-from wechat_bridge.web import health, media, metrics, wecom
+from wechat_bridge.web import events, health, media, metrics, wecom
 from wechat_bridge.web.shared import SharedReadings
 
 log = logging.logger(__name__)
@@ -32,10 +32,13 @@ async def lifespan(running: FastAPI) -> AsyncIterator[None]:
         raise
     running.state.readings = SharedReadings(wiring.bridge())
     running.state.callbacks = desk
+    running.state.events = event_desk = events.EventDesk(wiring.gateway())
+    event_desk.later.start()
     try:
         yield
     finally:
         await asyncio.to_thread(desk.callbacks.stop)
+        await asyncio.to_thread(event_desk.later.stop)
         await asyncio.to_thread(wiring.stop_process)
 
 
@@ -44,3 +47,4 @@ app.include_router(health.router)
 app.include_router(metrics.router)
 app.include_router(media.router)
 app.include_router(wecom.router)
+app.include_router(events.router)

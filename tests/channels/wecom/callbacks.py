@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from wechat_bridge.channels.wecom.callback import Signed, crypto_of
-from wechat_bridge.channels.wecom.xml import cdata
+from wechat_bridge.channels.wecom.xml import without_illegal
 from wechat_bridge.model.wecom import WecomAccount
 
 
@@ -24,6 +24,11 @@ def _element(name: str, value: Any) -> str:
         return "".join(_element(name, one) for one in value)
     inside = _inside(value) if isinstance(value, dict) else str(value) if isinstance(value, int) else cdata(value)
     return f"<{name}>{inside}</{name}>"
+
+
+def cdata(text: str) -> str:
+    """A text as CDATA, which ends where it should even if the text contains its end mark."""
+    return f"<![CDATA[{without_illegal(text).replace(']]>', ']]]]><![CDATA[>')}]]>"
 
 
 def sealed(account: WecomAccount, plain: str | bytes, now: datetime, nonce: str = "n1") -> tuple[Signed, bytes]:

@@ -9,10 +9,8 @@ import pytest
 
 from tests.channels.wecom.callbacks import sealed, text_message, xml
 from tests.channels.wecom.test_crypto import VECTORS, A
-from wechat_bridge.channels.wecom.callback import Signed, crypto_of, open_callback, open_echo
-from wechat_bridge.channels.wecom.envelope import encrypted_in, message_in, sealed_reply, text_reply
+from wechat_bridge.channels.wecom.callback import Signed, open_callback, open_echo
 from wechat_bridge.channels.wecom.messages import message_id_of
-from wechat_bridge.channels.wecom.xml import fields_of
 from wechat_bridge.errors import CallbackForged, CallbackMalformed
 from wechat_bridge.model.wecom import WecomAccount
 
@@ -101,21 +99,3 @@ def test_the_signature_is_checked_before_anything_is_decrypted_or_parsed(account
 
 def test_no_secret_is_in_what_is_said_of_an_account(account: WecomAccount) -> None:
     assert not any(secret in f"{account!r} {account}" for secret in account.secrets)
-
-
-@pytest.mark.parametrize("text", ["好的", "array[x[0]]>1", "a\x08b", "😀", "<MsgId>1</MsgId>"])
-def test_a_passive_reply_reads_back_as_what_it_says(account: WecomAccount, text: str) -> None:
-    fields = text_message(account, NOW)
-    body = sealed_reply(crypto_of(account), text_reply(fields, text, NOW), NOW, "nonce-of-ours")
-    outer = fields_of(body)
-    assert outer["TimeStamp"] == str(int(NOW.timestamp()))
-    plain = crypto_of(account).open(outer["MsgSignature"], outer["TimeStamp"], outer["Nonce"], outer["Encrypt"])
-    assert message_in(plain) == {
-        "ToUserName": "ann",
-        "FromUserName": account.corp_id,
-        "CreateTime": str(int(NOW.timestamp())),
-        "MsgType": "text",
-        "Content": text.replace("\x08", ""),
-    }
-    assert f"<TimeStamp>{outer['TimeStamp']}</TimeStamp>" in body
-    assert encrypted_in(body.encode()) == outer["Encrypt"]

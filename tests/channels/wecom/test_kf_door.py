@@ -123,9 +123,9 @@ def test_a_stranger_is_refused(door: KfDoor, account: KfAccount) -> None:
 
 def test_a_welcome_goes_out_once(door: KfDoor, account: KfAccount, wecom: WecomControl) -> None:
     code = wecom.kf_enter(account.open_kfid, ANN, doorbell=False)
-    door.welcome(account, code, "欢迎！", "w-1")
+    door.send_on_event(account, code, "欢迎！", "w-1")
     with pytest.raises(ContentRefused):
-        door.welcome(account, code, "欢迎！", "w-2")
+        door.send_on_event(account, code, "欢迎！", "w-2")
     assert [shown["text"] for shown in wecom.deliveries(ANN)] == ["欢迎！"]
 
 

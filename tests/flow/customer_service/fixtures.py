@@ -9,6 +9,7 @@ import pytest
 from tests.support.customer_world import CustomerWorld
 from tests.support.world import World
 from wechat_bridge.flow.unfinished import Unfinished
+from wechat_bridge.live import Live
 from wechat_bridge.simulators.wecom import WecomControl
 from wechat_bridge.wiring import Wired
 
@@ -19,7 +20,7 @@ def service(wired: Wired, wecom: WecomControl) -> CustomerWorld:
     wecom.set_options(kf_page_size=1_000, kf_empty_pages=0, kf_pulls_without_token=100, kf_over_limit="event")
     settings = wired.bridge.settings
     quick = settings.model_copy(update={"reply": settings.reply.model_copy(update={"pacing_seconds": 0.0})})
-    bridge = dataclasses.replace(wired.bridge, settings=quick, unfinished=Unfinished())
+    bridge = dataclasses.replace(wired.bridge, live=Live(quick), unfinished=Unfinished())
     return CustomerWorld.of_account(dataclasses.replace(wired, bridge=bridge), wecom)
 
 

@@ -65,7 +65,7 @@ def test_every_customer_is_answered_once_wherever_the_process_that_pulls_dies(
 ) -> None:
     wired, whole = service.wired, Death(0)
     live(of_account(wired, wecom), whole).pull()
-    assert {"services.move 1", "access.decide 2", "customer_service.welcome 1", "inbox.add 3"} <= set(whole.calls)
+    assert {"services.move 1", "access.decide 2", "customer_service.send_on_event 1", "inbox.add 3"} <= set(whole.calls)
     for number, name in enumerate(whole.calls, 1):
         case = of_account(dataclasses.replace(wired), wecom)
         with pytest.raises(Killed):

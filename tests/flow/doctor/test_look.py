@@ -8,12 +8,9 @@ from typing import Any
 import pytest
 
 from tests.channels.scripted_server import ScriptedServer
-from tests.support.customer_world import kf_settings_of
 from tests.support.wecom_app import SECRETS, App
-from tests.support.wecom_world import secrets_of
 from wechat_bridge.errors import AddressNotTrusted
 from wechat_bridge.flow.context import Bridge
-from wechat_bridge.flow.customer_service.channel import add_customer_service
 from wechat_bridge.flow.doctor.look import Asked, Diagnosis, diagnose
 from wechat_bridge.flow.health.check import Check
 from wechat_bridge.flow.wecom.held import begin_hold
@@ -248,25 +245,3 @@ def test_replies_that_are_held_are_said_to_go_out_by_themselves(
     check = found(wired, app)["replies"]
     assert (check.ok, check.warning) == (False, True)
     assert "go out by themselves minutes after it works again: add 198.51.100.7" in check.detail
-
-
-def service_for(wired: Wired, console: AppCredentials, open_kfid: str) -> Diagnosis:
-    """What is said of a channel of customer service."""
-    settings = kf_settings_of(console, open_kfid)
-    share_id = f"kf-{console['agent_id']}-{open_kfid[-4:].lower().replace('_', '-')}"
-    channel = add_customer_service(wired.bridge, share_id, settings, secrets_of(console))
-    return diagnose(wired.bridge, wired.http, channel, Asked())
-
-
-def test_an_account_of_customer_service_has_to_be_the_apps(
-    wired: Wired, console: AppCredentials, wecom: WecomControl
-) -> None:
-    open_kfid = wecom.create_kf_account(console["app"])
-    checks = {check.name: check for check in service_for(wired, console, open_kfid).checks}
-    assert checks["customer service"].ok
-    assert "visible range" not in checks
-    checks = {check.name: check for check in service_for(wired, console, "wkStranger").checks}
-    assert f"it serves {open_kfid}: add the app under 微信客服" in problem(checks, "customer service")
-    wecom.script("kf/account/list", errcode=48002)
-    checks = {check.name: check for check in service_for(wired, console, "wkRefused").checks}
-    assert "48002" in problem(checks, "customer service")

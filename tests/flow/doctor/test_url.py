@@ -19,6 +19,7 @@ from wechat_bridge.channels.wecom.url_check import UrlAnswer
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.doctor.url import callback_url, complaint_about, of_url
 from wechat_bridge.flow.health.check import Check
+from wechat_bridge.live import Live
 from wechat_bridge.local.ports import free_port
 from wechat_bridge.wiring import Wired
 
@@ -30,7 +31,7 @@ def app(wired: Wired) -> App:
 
 def at(bridge: Bridge, base: str) -> Bridge:
     """The bridge with a public address."""
-    return dataclasses.replace(bridge, settings=bridge.settings.model_copy(update={"public_base_url": base}))
+    return dataclasses.replace(bridge, live=Live(bridge.settings.model_copy(update={"public_base_url": base})))
 
 
 def looked(wired: Wired, app: App, base: str) -> list[Check]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.flow.delivering import queued
 from tests.flow.people.admitting import OPERATOR, age, is_refused, notice, told, wrote
-from tests.support.variations import ScriptedEngine, engine, failing, wrapping
+from tests.support.variations import ScriptedEngine, engine, failing, setting, wrapping
 from tests.support.world import World
 from wechat_bridge.flow import turns
 from wechat_bridge.flow.people import access_admin as admin
@@ -130,3 +130,13 @@ def _stored(world: World) -> Conversation:
     found = world.bridge.conversations.get(world.chat())
     assert found is not None
     return found
+
+
+def test_a_limit_for_all_channels_holds_on_those_that_have_none_of_their_own(world: World) -> None:
+    common = setting(world, "access", messages_per_minute=2)
+    third = wrote(common, "m1", "m2", "m3")[2]
+    assert world.row_state(third) == ("skipped", Reason.RATE.value)
+    admin.set_limits(world.bridge, world.share_id, 5, None, OPERATOR)
+    assert [world.row_state(each)[0] for each in wrote(common, "a", "b", "c", name="bob")] == ["pending"] * 3
+    (fourth,) = wrote(setting(world, "access", messages_per_day=3), "d", name="bob")
+    assert world.row_state(fourth) == ("skipped", Reason.QUOTA.value), "by the day the channel has none of its own"

@@ -189,8 +189,9 @@ def test_an_app_speaks_only_while_no_human_serves(control: WecomControl, desk: D
 def test_an_app_hands_a_session_over_and_cannot_take_it_back(desk: Desk) -> None:
     desk.say("hi")
     session = {"open_kfid": desk.open_kfid, "external_userid": CUSTOMER}
-    changes: list[tuple[Json, int]] = [({"service_state": 1}, 0), ({"service_state": 3, "servicer_userid": "LiSi"}, 0)]
-    for change, errcode in [*changes, ({"service_state": 1}, 95016)]:
+    changes: list[tuple[Json, int]] = [({"service_state": 1}, 0), ({"service_state": 3}, 40058)]
+    changes += [({"service_state": 3, "servicer_userid": "LiSi"}, 0), ({"service_state": 1}, 95016)]
+    for change, errcode in changes:
         assert desk.api.post("kf/service_state/trans", {**session, **change})["errcode"] == errcode
     state = desk.api.post("kf/service_state/get", session)
     assert (state["service_state"], state["servicer_userid"]) == (3, "LiSi")

@@ -5,13 +5,18 @@ Each function replaces one method by the same without its guard; nothing in the 
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from datetime import datetime
+from types import ModuleType
 from typing import Any
 
 from pymongo import IndexModel
 
 from wechat_bridge.channels.ilink.door import IlinkDoor
+from wechat_bridge.channels.wecom import kf_door, sending
+from wechat_bridge.flow import spill
+from wechat_bridge.flow.context import Bridge
 from wechat_bridge.model import keys
 from wechat_bridge.model.channel import Account, Channel
 from wechat_bridge.model.message import InboxRow
@@ -88,7 +93,29 @@ def without_generation() -> None:
     _patch(ChannelStore, record_poll)
 
 
-def _patch(owner: type, method: Any) -> None:
+def without_duplicate_check() -> None:
+    """Every attempt of a send to WeCom is a request of its own."""
+
+    def check_seconds(client_id: str) -> int:
+        return random.randrange(300, 1_800)
+
+    def msgid_of(client_id: str) -> str:
+        return keys.new_token()
+
+    _patch(sending, check_seconds)
+    _patch(kf_door, msgid_of)
+
+
+def without_kept() -> None:
+    """What the ledger did not store is said to be kept, and is not."""
+
+    def put(bridge: Bridge, share_id: str, rows: Sequence[InboxRow]) -> bool:
+        return True
+
+    _patch(spill, put)
+
+
+def _patch(owner: type | ModuleType, method: Any) -> None:
     if not hasattr(owner, method.__name__):
         raise LookupError(f"{owner.__name__} has no {method.__name__} any more; the soak switches nothing off")
     setattr(owner, method.__name__, method)
@@ -101,6 +128,8 @@ OFF = {
     "one-open-turn": without_one_open_turn,
     "client-id": without_client_id,
     "generation": without_generation,
+    "duplicate-check": without_duplicate_check,
+    "kept": without_kept,
 }
 
 

@@ -5,20 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any
-from urllib.parse import urlencode
 
 from wechat_bridge.channels.http import HttpClient
 from wechat_bridge.channels.wecom import codes
 from wechat_bridge.channels.wecom.answers import Answer, answer_of
 from wechat_bridge.channels.wecom.download import Gate
-from wechat_bridge.channels.wecom.tokens import AccessTokens, ask_token
+from wechat_bridge.channels.wecom.tokens import CONNECT_SECONDS, AccessTokens, ask_token, url_of
 from wechat_bridge.errors import NotConfigured
 from wechat_bridge.model.channel import Account
 from wechat_bridge.model.wecom import WecomAccount
 
 JSON = "application/json; charset=utf-8"
-_CONNECT_SECONDS = 4.0
 CALL_SECONDS = 10.0
 _READ_SECONDS = 15.0
 
@@ -38,8 +37,8 @@ def json_bytes(body: Mapping[str, Any]) -> bytes:
 class WecomApi:
     """Calls WeCom for any app, from any thread. ``call_seconds`` is what one request may take.
 
-    Every method raises what ``codes.error_of`` returns, PlatformUnavailable when the transport fails (what WeCom did is
-    unknown then), and what AccessTokens raises.
+    Every method raises PlatformUnavailable when the transport fails (what WeCom did is unknown then), and what
+    AccessTokens raises.
     """
 
     def __init__(self, http: HttpClient, tokens: AccessTokens, *, call_seconds: float = CALL_SECONDS) -> None:
@@ -47,40 +46,28 @@ class WecomApi:
         self._tokens = tokens
         self._call_seconds = call_seconds
 
-    def post(
+    def ask(
         self,
         account: WecomAccount,
         call: str,
         body: bytes,
         *,
         content_type: str = JSON,
-        query: Mapping[str, str] | None = None,
+        query: Mapping[str, str] = MappingProxyType({}),
         total_seconds: float | None = None,
     ) -> Answer:
-        """Make a call (``message/send``, say) and return its answer, whose errcode is 0.
+        """Make a call (``message/send``, say) and return its answer, whatever its errcode is.
 
         ``total_seconds`` (default: ``call_seconds``) is for each request; renewing the token comes on top.
         """
-        return _good(self.ask(account, call, body, content_type, query, total_seconds), call)
-
-    def ask(
-        self,
-        account: WecomAccount,
-        call: str,
-        body: bytes,
-        content_type: str = JSON,
-        query: Mapping[str, str] | None = None,
-        total_seconds: float | None = None,
-    ) -> Answer:
-        """Make a call like ``post`` and return its answer, whatever its errcode is."""
         seconds = total_seconds or self._call_seconds
 
         def exchange(token: str) -> Answer:
             answer = self._http.through(account.proxy).post_bytes(
-                _url(account, call, token, query),
+                url_of(account, call, {"access_token": token, **query}),
                 body,
                 {"Content-Type": content_type},
-                connect_seconds=_CONNECT_SECONDS,
+                connect_seconds=CONNECT_SECONDS,
                 read_seconds=seconds,
                 total_seconds=seconds,
             )
@@ -100,13 +87,13 @@ class WecomApi:
     ) -> None:
         """Hand the file that a call answers to ``sink``; what that got counts only when this returns.
 
-        Raises BodyTooLarge and DeadlineExceeded besides, and what ``sink`` raises.
+        Raises what ``codes.error_of`` returns, BodyTooLarge and DeadlineExceeded besides, and what ``sink`` raises.
         """
 
         def exchange(token: str) -> Answer:
             gate = Gate(sink)
             answer = self._http.through(account.proxy).download(
-                _url(account, call, token, query),
+                url_of(account, call, {"access_token": token, **query}),
                 gate.take,
                 most_bytes=most_bytes,
                 read_seconds=min(_READ_SECONDS, total_seconds),
@@ -114,7 +101,7 @@ class WecomApi:
             )
             return gate.close(answer, call, (token, *account.secrets))
 
-        _good(self._with_token(account, exchange), call)
+        good(self._with_token(account, exchange), call)
 
     def _with_token(self, account: WecomAccount, exchange: Callable[[str], Answer]) -> Answer:
         """Make a call with a token; once more with another if that one is not good (field report 15)."""
@@ -129,11 +116,8 @@ class WecomApi:
         return self._tokens.get(account.corp_id, str(account.agent_id), account.mark, ask, refused)
 
 
-def _good(answer: Answer, call: str) -> Answer:
+def good(answer: Answer, call: str) -> Answer:
+    """Return an answer whose errcode is 0. Raises what ``codes.error_of`` returns for any other."""
     if answer.code:
         raise codes.error_of(answer.code, answer.errmsg, call)
     return answer
-
-
-def _url(account: WecomAccount, call: str, token: str, query: Mapping[str, str] | None) -> str:
-    return f"{account.base_url.rstrip('/')}/cgi-bin/{call}?{urlencode({'access_token': token, **(query or {})})}"

@@ -6,20 +6,18 @@ import base64
 import binascii
 import hashlib
 import hmac
-import re
 import secrets
 
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from wechat_bridge.errors import CallbackForged, CallbackMalformed, NotConfigured
+from wechat_bridge.model.wecom import AES_KEY, AES_KEY_CHARACTERS
 
-KEY_CHARACTERS = 43
 RANDOM_BYTES = 16
 _LENGTH_BYTES = 4
 _HEAD_BYTES = RANDOM_BYTES + _LENGTH_BYTES
 _AES_BLOCK_BYTES = 16
 _PAD_TO_BYTES = 32
-_KEY = re.compile(f"[A-Za-z0-9+/]{{{KEY_CHARACTERS}}}=?")
 
 
 class CallbackCrypto:
@@ -95,9 +93,9 @@ def key_of(encoding_aes_key: str) -> bytes:
     decoders that refuse that refuse right keys (trap 5).
     """
     written = encoding_aes_key.strip()
-    if not _KEY.fullmatch(written):
+    if not AES_KEY.fullmatch(written):
         raise NotConfigured(
-            f"EncodingAESKey should be {KEY_CHARACTERS} letters and digits and has {len(written)} characters; copy it "
-            "again from the app's page 接收消息 at WeCom"
+            f"EncodingAESKey should be {AES_KEY_CHARACTERS} letters and digits and has {len(written)} characters; "
+            "copy it again from the app's page 接收消息 at WeCom"
         )
-    return base64.b64decode(written[:KEY_CHARACTERS] + "=")
+    return base64.b64decode(written[:AES_KEY_CHARACTERS] + "=")

@@ -12,15 +12,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from wechat_bridge.channels.http import HttpAnswer, HttpClient
 from wechat_bridge.channels.wecom.answers import Answer, answer_of
 from wechat_bridge.channels.wecom.api import JSON, json_bytes
+from wechat_bridge.channels.wecom.tokens import CONNECT_SECONDS, url_of
 from wechat_bridge.errors import PlatformUnavailable
 from wechat_bridge.model.wecom import WecomAccount
+from wechat_bridge.model.wecom_kf import KfAccount
 
-_CONNECT_SECONDS = 4.0
 _TOTAL_SECONDS = 8.0
 
 
@@ -47,6 +48,11 @@ def ask_services(http: HttpClient, account: WecomAccount, token: str) -> Said:
     return ask(http, account, "kf/account/list", {"access_token": token}, {"offset": 0, "limit": 100})
 
 
+def ask_link(http: HttpClient, account: KfAccount, token: str) -> Said:
+    """Ask for the address at which customers open the conversation (field ``url``). Raises PlatformUnavailable."""
+    return ask(http, account, "kf/add_contact_way", {"access_token": token}, {"open_kfid": account.open_kfid})
+
+
 def send_test(http: HttpClient, account: WecomAccount, token: str, user_id: str, text: str) -> Said:
     """Send a text to one member. Raises PlatformUnavailable: it may have been sent then."""
     body = {"touser": user_id, "msgtype": "text", "agentid": account.agent_id, "text": {"content": text}}
@@ -61,9 +67,9 @@ def ask(
     body: Mapping[str, Any] | None = None,
 ) -> Said:
     """Make one call, a GET without ``body``. Raises PlatformUnavailable."""
-    url = f"{account.base_url.rstrip('/')}/cgi-bin/{call}?{urlencode(query)}"
+    url = url_of(account, call, query)
     client = http.through(account.proxy)
-    seconds = {"connect_seconds": _CONNECT_SECONDS, "read_seconds": _TOTAL_SECONDS, "total_seconds": _TOTAL_SECONDS}
+    seconds = {"connect_seconds": CONNECT_SECONDS, "read_seconds": _TOTAL_SECONDS, "total_seconds": _TOTAL_SECONDS}
     found: HttpAnswer = (
         client.get(url, {}, **seconds)
         if body is None
@@ -78,7 +84,7 @@ def check_connects(proxy: str) -> None:
     parts = urlsplit(proxy)
     host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
     try:
-        socket.create_connection((host, port), _CONNECT_SECONDS).close()
+        socket.create_connection((host, port), CONNECT_SECONDS).close()
     except OSError as error:
         raise PlatformUnavailable(f"{host}:{port} cannot be reached ({error.strerror or error})") from None
 

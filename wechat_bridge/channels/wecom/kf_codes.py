@@ -18,8 +18,8 @@ from wechat_bridge.errors import (
 _USED_UP = frozenset({95001, 95002})
 """More than five messages since the customer's last one, or more than 48 hours after it."""
 
-_SESSION = frozenset({95013, 95018})
-"""The session has ended, or is with a human or on the way to one."""
+_SESSION = frozenset({95013, 95016, 95018})
+"""The session has ended, or is with a human or on the way to one; 95016: so it cannot be moved."""
 
 _NO_CUSTOMER = frozenset({40096})
 _PERMISSION = {

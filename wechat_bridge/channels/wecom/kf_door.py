@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from wechat_bridge.channels.wecom.answers import Answer
@@ -15,12 +16,13 @@ from wechat_bridge.channels.wecom.api import WecomApi, json_bytes
 from wechat_bridge.channels.wecom.kf_codes import is_repeat, kf_error_of
 from wechat_bridge.channels.wecom.kf_messages import entry_of
 from wechat_bridge.channels.wecom.sending import check_size
-from wechat_bridge.errors import AppHeld, BridgeError, NotConfigured, PlatformBusy
+from wechat_bridge.errors import AppHeld, BridgeError, NotConfigured, PlatformBusy, PlatformUnavailable
 from wechat_bridge.model.channel import Account
 from wechat_bridge.model.characters import without_lone_surrogates
-from wechat_bridge.model.wecom_kf import KfAccount, Page, msgid_of
+from wechat_bridge.model.wecom_kf import KfAccount, Page, SessionState, msgid_of
 
-SYNC, SEND, WELCOME = "kf/sync_msg", "kf/send_msg", "kf/send_msg_on_event"
+SYNC, SEND, SEND_ON_EVENT = "kf/sync_msg", "kf/send_msg", "kf/send_msg_on_event"
+STATE, MOVE = "kf/service_state/get", "kf/service_state/trans"
 
 MOST_PER_PAGE = 500
 """WeCom gives up to 1,000. All of a page is in the inbox before its cursor is, so a page should not take long."""
@@ -38,10 +40,11 @@ class KfDoor:
 
     Besides what SendingDoor says, sending raises SessionNotOurs while a human serves the customer, SendBudgetExhausted
     beyond five messages or 48 hours, and BrokerUnavailable where Redis is away and no good access token is known.
+    ``api`` is what it calls.
     """
 
     def __init__(self, api: WecomApi) -> None:
-        self._api = api
+        self.api = api
 
     def pull(self, account: KfAccount, cursor: str, event_token: str, now: datetime) -> tuple[Page, bool]:
         """Return what was said after ``cursor`` ("": within three days), and whether ``event_token`` was any good.
@@ -69,15 +72,43 @@ class KfDoor:
         """Send one message, once however often it is sent under the same ``client_id``; return its msgid."""
         msgid = msgid_of(client_id)
         named = {"touser": user_id, "open_kfid": account.open_kfid, "msgid": msgid}
-        answer = self._api.ask(account, SEND, json_bytes(named | {"msgtype": msgtype, msgtype: dict(content)}))
+        answer = self.api.ask(account, SEND, json_bytes(named | {"msgtype": msgtype, msgtype: dict(content)}))
         return self._accepted(answer, SEND, msgid)
 
-    def welcome(self, account: KfAccount, code: str, text: str, client_id: str) -> None:
-        """Answer an event with its code, which is good once and for some seconds. It counts for no budget."""
+    def send_on_event(self, account: KfAccount, code: str, text: str, client_id: str) -> None:
+        """Say something with the code of an event, which is good once and for some seconds, whoever has the session.
+
+        It counts for no budget.
+        """
         msgid = msgid_of(client_id)
         content = {"content": without_lone_surrogates(text)}
         body = {"code": code, "msgid": msgid, "msgtype": "text", "text": content}
-        self._accepted(self._api.ask(account, WELCOME, json_bytes(body)), WELCOME, msgid)
+        self._accepted(self.api.ask(account, SEND_ON_EVENT, json_bytes(body)), SEND_ON_EVENT, msgid)
+
+    def session_state(self, account: KfAccount, user_id: str) -> SessionState:
+        """Return who has the session of a customer. Raises PlatformUnavailable for a state that nobody knows."""
+        state = self._of_session(account, STATE, user_id).fields.get("service_state")
+        if state not in list(SessionState):
+            raise PlatformUnavailable(f"WeCom answered {STATE} with the state {state!r:.20}; it is tried again")
+        return SessionState(int(state))
+
+    def move_session(self, account: KfAccount, user_id: str, state: SessionState, servicer_userid: str = "") -> str:
+        """Give the session of a customer to others; return the code by which one thing more can be said, or "".
+
+        Raises what ``kf_error_of`` returns, SessionNotOurs where WeCom allows no such change.
+        """
+        wanted: dict[str, Any] = {"service_state": int(state)}
+        wanted |= {"servicer_userid": servicer_userid} if servicer_userid else {}
+        return self._of_session(account, MOVE, user_id, wanted).text("msg_code")
+
+    def _of_session(
+        self, account: KfAccount, call: str, user_id: str, wanted: Mapping[str, Any] = MappingProxyType({})
+    ) -> Answer:
+        body = {"open_kfid": account.open_kfid, "external_userid": user_id, **wanted}
+        answer = self.api.ask(account, call, json_bytes(body))
+        if answer.code:
+            raise kf_error_of(answer, call)
+        return answer
 
     def set_typing(self, account: Account, user_id: str, *, is_typing: bool) -> None:
         """Do nothing: customers are shown no sign that an answer is being worked on."""
@@ -93,7 +124,7 @@ class KfDoor:
         chosen = {"cursor": cursor, "token": event_token}
         body: dict[str, Any] = {name: value for name, value in chosen.items() if value}
         body |= {"limit": MOST_PER_PAGE, "voice_format": 0, "open_kfid": account.open_kfid}
-        return self._api.ask(account, SYNC, json_bytes(body))
+        return self.api.ask(account, SYNC, json_bytes(body))
 
 
 def page_of(answer: Answer, now: datetime) -> Page:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, Protocol
 
 from wechat_bridge.channels.base import OutboundFile, Uploaded
 from wechat_bridge.channels.http import BodyTooLarge, DeadlineExceeded
-from wechat_bridge.channels.wecom.api import WecomApi, wecom
+from wechat_bridge.channels.wecom.api import WecomApi, good, wecom
 from wechat_bridge.channels.wecom.items import media_id_of
 from wechat_bridge.channels.wecom.sending import send
 from wechat_bridge.channels.wecom.upload import mark_of, multipart, type_of
@@ -26,6 +26,7 @@ from wechat_bridge.model.channel import Account
 from wechat_bridge.model.media import Problem
 from wechat_bridge.model.wecom import WecomAccount
 
+UPLOAD = "media/upload"
 ID_SECONDS = 71 * 3600
 """An id is good for three days; one of the last hour is renewed, for a message may be on its way for a while."""
 
@@ -62,7 +63,7 @@ class WecomMedia:
         self, account: Account, raw: str, position: int, sink: Callable[[bytes], object], total_seconds: float
     ) -> None:
         """Fetch the file of the message whose fields are ``raw``; see MediaDoor. A message has one part: 0."""
-        media_id = _media_id(raw)
+        media_id = self._media_id_of(_object(raw))
         if position or not media_id:
             raise MediaUnreadable(Problem.NO_ADDRESS)
         query = {"media_id": media_id}
@@ -94,13 +95,22 @@ class WecomMedia:
     ) -> str | None:
         """Send what was uploaded; see MediaDoor. Of an id that is not good any more the next try uploads a new one."""
         app, item = wecom(account), uploaded.item
-        content = {"media_id": item["media_id"]}
         try:
-            return send(self._api, app, user_id, item["msgtype"], content, client_id)
+            return self._show(app, user_id, item["msgtype"], {"media_id": item["media_id"]}, client_id)
         except MediaExpired as error:
             with suppress(BrokerUnavailable):  # then it is not kept either
                 self._ids.forget(app.corp_id, str(app.agent_id), item["mark"], item["media_id"])
             raise PlatformUnavailable(f"{error}; the file is uploaded anew") from error
+
+    def _media_id_of(self, message: dict[str, Any]) -> str:
+        """Return the id of the file of a message, or ""."""
+        return media_id_of(message)
+
+    def _show(
+        self, app: WecomAccount, user_id: str, msgtype: str, content: Mapping[str, Any], client_id: str
+    ) -> str | None:
+        """Send one message."""
+        return send(self._api, app, user_id, msgtype, content, client_id)
 
     def _known(self, app: WecomAccount, mark: str) -> str | None:
         with suppress(BrokerUnavailable):
@@ -109,10 +119,9 @@ class WecomMedia:
 
     def _uploaded(self, app: WecomAccount, file: OutboundFile, media_type: str, mark: str, seconds: float) -> str:
         content_type, body = multipart(file)
-        answer = self._api.post(
-            app, "media/upload", body, content_type=content_type, query={"type": media_type}, total_seconds=seconds
-        )
-        media_id = answer.text("media_id")
+        query = {"type": media_type}
+        answer = self._api.ask(app, UPLOAD, body, content_type=content_type, query=query, total_seconds=seconds)
+        media_id = good(answer, UPLOAD).text("media_id")
         if not media_id:
             raise PlatformUnavailable("WeCom answered media/upload without a media_id; it is tried again")
         with suppress(BrokerUnavailable):
@@ -120,9 +129,9 @@ class WecomMedia:
         return media_id
 
 
-def _media_id(raw: str) -> str:
+def _object(raw: str) -> dict[str, Any]:
     try:
-        fields: Any = json.loads(raw)
+        found: Any = json.loads(raw)
     except ValueError:
-        return ""
-    return media_id_of(fields) if isinstance(fields, dict) else ""
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from wechat_bridge.channels.wecom.answers import Answer
-from wechat_bridge.channels.wecom.api import WecomApi, json_bytes
+from wechat_bridge.channels.wecom.api import WecomApi, good, json_bytes
 from wechat_bridge.errors import ContentRefused, RecipientRefused
 from wechat_bridge.model.platform import WECOM
 from wechat_bridge.model.wecom import WecomAccount
@@ -39,7 +39,7 @@ def send(
         "enable_duplicate_check": 1,
         "duplicate_check_interval": check_seconds(client_id),
     }
-    answer = api.post(account, CALL, json_bytes(body))
+    answer = good(api.ask(account, CALL, json_bytes(body)), CALL)
     _check_reached(answer)
     return answer.text("msgid") or None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol
 from urllib.parse import urlencode
 
@@ -13,9 +13,9 @@ from wechat_bridge.errors import PlatformUnavailable
 from wechat_bridge.model.wecom import AccessToken, WecomAccount
 
 CALL = "gettoken"
+CONNECT_SECONDS = 4.0
 USUAL_SECONDS = 7_200
 LONGEST_SECONDS = 86_400
-_CONNECT_SECONDS = 4.0
 ASK_SECONDS = 8.0
 """What a question may take in all; less than the lease under which it is asked."""
 
@@ -33,14 +33,19 @@ class AccessTokens(Protocol):
         ...
 
 
+def url_of(account: WecomAccount, call: str, query: Mapping[str, str]) -> str:
+    """Return the address of a call; what stands in its query is secret."""
+    return f"{account.base_url.rstrip('/')}/cgi-bin/{call}?{urlencode(query)}"
+
+
 def ask_token(http: HttpClient, account: WecomAccount) -> AccessToken:
     """Ask WeCom for a token. Raises AppHeld (a wrong secret among it), PlatformBusy and PlatformUnavailable."""
-    query = urlencode({"corpid": account.corp_id, "corpsecret": account.token})
+    query = {"corpid": account.corp_id, "corpsecret": account.token}
     answer = answer_of(
         http.through(account.proxy).get(
-            f"{account.base_url.rstrip('/')}/cgi-bin/{CALL}?{query}",
+            url_of(account, CALL, query),
             {},
-            connect_seconds=_CONNECT_SECONDS,
+            connect_seconds=CONNECT_SECONDS,
             read_seconds=ASK_SECONDS,
             total_seconds=ASK_SECONDS,
         ),

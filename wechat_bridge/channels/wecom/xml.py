@@ -1,4 +1,4 @@
-"""XML as WeCom writes it, to plain values and back. Whoever wrote it: no DTD, no endless depth, no silent repeat."""
+"""XML as WeCom writes it, to plain values. Whoever wrote it: no DTD, no endless depth, no silent repeat."""
 
 from __future__ import annotations
 
@@ -88,18 +88,7 @@ def without_illegal(text: str) -> str:
     return _ILLEGAL.sub("", text)
 
 
-def cdata(text: str) -> str:
-    """Return ``text`` as CDATA, which ends where it should even if the text contains its end mark."""
-    return f"<![CDATA[{without_illegal(text).replace(']]>', ']]]]><![CDATA[>')}]]>"
-
-
 def text_in(fields: Fields, name: str) -> str:
     """Return a field that is text, without blanks around it; "" for any other, and for none."""
     value = fields.get(name)
     return value.strip() if isinstance(value, str) else ""
-
-
-def object_in(fields: Fields, name: str) -> Fields:
-    """Return a field that has fields itself; an empty one for any other, and for none."""
-    value = fields.get(name)
-    return value if isinstance(value, dict) else {}

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from wechat_bridge.channels.wecom.xml import Fields, text_in
 from wechat_bridge.errors import BrokerUnavailable
 from wechat_bridge.flow.context import Bridge
+from wechat_bridge.flow.seed import free_dead_locks
 from wechat_bridge.model.channel import Channel, ChannelKind
 from wechat_bridge.model.wecom import WecomSettings
 from wechat_bridge.model.wecom_kf import service_id, service_of
@@ -60,9 +61,7 @@ def ring_due(bridge: Bridge) -> int:
     if not due or bridge.doorbells.waiting("history") > bridge.settings.sweep.ceiling:
         return 0
     share_ids, dead = [service.share_id for service in due], bridge.alive.dead_owners()
-    for share_id, holder in zip(share_ids, bridge.locks.holders(share_ids), strict=True):
-        if holder is not None and holder in dead:
-            bridge.locks.release_dead(share_id, holder)
+    free_dead_locks(bridge, share_ids, dead)
     return _ring_all(bridge, share_ids, dead)
 
 

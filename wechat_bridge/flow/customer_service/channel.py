@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from wechat_bridge.errors import AccountTaken
 from wechat_bridge.flow.context import Bridge
-from wechat_bridge.model.channel import Channel, ChannelKind, ChannelStatus, StatusReason
+from wechat_bridge.flow.wecom.app import add_channel
+from wechat_bridge.model.channel import Channel, ChannelKind
 from wechat_bridge.model.wecom import WecomSecrets
-from wechat_bridge.model.wecom_kf import KfSettings, service_id, service_of
-from wechat_bridge.observe.logging import logger
-
-log = logger(__name__)
+from wechat_bridge.model.wecom_kf import KfSettings, service_of
 
 
 def add_customer_service(
@@ -21,23 +19,9 @@ def add_customer_service(
     AccountTaken (another channel reads it), ChannelExists, NotConfigured without a key to seal the secrets with, and
     LedgerUnavailable.
     """
-    account_id = service_id(settings.corp_id, settings.open_kfid)
-    _check_free(bridge, account_id, share_id)
-    channel = Channel(
-        id=share_id,
-        kind=ChannelKind.WECOM_KF,
-        name=name,
-        engine=engine,
-        status=ChannelStatus.ONLINE,
-        status_reason=StatusReason.NONE,
-        account_id=account_id,
-        settings=settings.model_dump(mode="json"),
-        sealed_account=bridge.channels.vault.seal_text(secrets.model_dump_json()),
-        created_at=bridge.clock.now(),
-    )
-    bridge.channels.add(channel)
-    bridge.services.add(account_id, share_id, bridge.clock.now())
-    log.info("customer_service_added", share_id=share_id, account_id=account_id)
+    _check_free(bridge, settings.account_id, share_id)
+    channel = add_channel(bridge, ChannelKind.WECOM_KF, share_id, settings, secrets, name, engine)
+    bridge.services.add(settings.account_id, share_id, bridge.clock.now())
     return channel
 
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import timedelta
 
 from wechat_bridge.errors import BridgeError, LedgerUnavailable
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.customer_service.failed import not_shown
-from wechat_bridge.flow.people.takeover import hand_back
-from wechat_bridge.flow.stop import stop_turn
-from wechat_bridge.model import access, keys
-from wechat_bridge.model.access import Reason
+from wechat_bridge.flow.people.takeover import LONGEST_SESSION, bot_serves, human_serves
+from wechat_bridge.flow.people.welcome import conversation_of, is_welcome
+from wechat_bridge.model import keys
 from wechat_bridge.model.channel import Channel
-from wechat_bridge.model.conversation import Conversation
 from wechat_bridge.model.wecom_kf import Entry, KfAccount, KfSettings
 from wechat_bridge.observe.logging import logger
 
@@ -23,9 +20,6 @@ Effect = Callable[[Bridge, Channel, KfSettings, KfAccount, Entry], None]
 
 SERVED, HANDED_ON, ENDED, SERVED_AGAIN = 1, 2, 3, 4
 """What a session_status_change may be: a human takes it up, another human does, it ends, a human takes it up again."""
-
-LONGEST_SESSION = timedelta(days=7)
-"""WeCom ends every session and says so; this is for the case that it does not."""
 
 WELCOME_SECONDS = 20.0
 """For how long a welcome code is good."""
@@ -38,12 +32,10 @@ def _session(bridge: Bridge, channel: Channel, settings: KfSettings, account: Kf
     """A human serves the customer, and the engine is silent until they have left."""
     user_id, change = entry.message.user_id, entry.number("change_type")
     if change == ENDED:
-        hand_back(bridge, channel.id, user_id, BY)
+        bot_serves(bridge, channel.id, user_id, BY)
     elif change in (SERVED, HANDED_ON, SERVED_AGAIN):
         now = bridge.clock.now()
-        bridge.access.decide(channel.id, user_id, now, human_until=(entry.message.sent_at or now) + LONGEST_SESSION)
-        stop_turn(bridge, keys.chat_id(channel.id, user_id), now, Reason.HUMAN.value)
-        log.info("taken_over", chat_id=keys.chat_id(channel.id, user_id), by=BY)
+        human_serves(bridge, channel.id, user_id, BY, (entry.message.sent_at or now) + LONGEST_SESSION, now)
 
 
 def _not_shown(bridge: Bridge, channel: Channel, settings: KfSettings, account: KfAccount, entry: Entry) -> None:
@@ -60,24 +52,19 @@ def _entered(bridge: Bridge, channel: Channel, settings: KfSettings, account: Kf
     code, sent_at = entry.text("welcome_code"), entry.message.sent_at
     if not (code and sent_at and settings.welcome_text and channel.enabled):
         return
-    if (bridge.clock.now() - sent_at).total_seconds() > WELCOME_SECONDS or not _is_answered(bridge, channel, entry):
+    conversation = conversation_of(bridge, channel.id, entry.message.user_id)
+    is_late = (bridge.clock.now() - sent_at).total_seconds() > WELCOME_SECONDS
+    if is_late or not is_welcome(bridge, channel, conversation):
         return
     client_id = keys.client_id(keys.welcome_id(channel.id, entry.message.message_id), 0)
     try:
-        bridge.customer_service.welcome(account, code, settings.welcome_text, client_id)
+        bridge.customer_service.send_on_event(account, code, settings.welcome_text, client_id)
     except LedgerUnavailable:
         raise
     except BridgeError as error:
         log.warning("welcome_failed", share_id=channel.id, error=str(error))
         return
     log.info("customer_welcomed", share_id=channel.id, user_id=entry.message.user_id)
-
-
-def _is_answered(bridge: Bridge, channel: Channel, entry: Entry) -> bool:
-    user_id = entry.message.user_id
-    chat_id = keys.chat_id(channel.id, user_id)
-    known = bridge.conversations.get(chat_id) or Conversation(id=chat_id, share_id=channel.id, user_id=user_id)
-    return access.refusal(channel.access, False, known.access, bridge.clock.now()) is None
 
 
 EFFECTS: Mapping[str, Effect] = {

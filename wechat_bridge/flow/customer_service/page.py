@@ -15,10 +15,9 @@ from wechat_bridge.channels.wecom.kf_messages import SYSTEM_USER
 from wechat_bridge.flow import intake
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.customer_service.events import EFFECTS
-from wechat_bridge.flow.wecom.callback import DISABLED
 from wechat_bridge.model import keys
 from wechat_bridge.model.access import Reason
-from wechat_bridge.model.channel import Channel
+from wechat_bridge.model.channel import DISABLED, Channel
 from wechat_bridge.model.command import command_of
 from wechat_bridge.model.message import InboundMessage, InboxState
 from wechat_bridge.model.wecom_kf import SOURCE, Entry, KfAccount, KfSettings

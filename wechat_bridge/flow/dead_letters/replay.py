@@ -38,6 +38,8 @@ def replay(bridge: Bridge, turn_id: str, by: str, *, force: bool = False) -> str
     Raises DeadLetterUnknown, and ReplayRefused when the turn is open or completed, when its letter was discarded,
     while another turn of its conversation is open, or (without ``force``) when its person is not answered any more.
     """
+    if bridge.event_letters is not None and _letter(bridge, turn_id).is_about_an_event:
+        return bridge.event_letters.resubmit(turn_id, by)
     _finish_half_done(bridge, turn_id, by)
     turn, state = _replayable(bridge, turn_id, force)
     now = bridge.clock.now()
@@ -58,6 +60,8 @@ def replay(bridge: Bridge, turn_id: str, by: str, *, force: bool = False) -> str
 
 def look(bridge: Bridge, turn_id: str, *, force: bool = False) -> str:
     """Return what a replay would do. Raises what it would raise."""
+    if bridge.event_letters is not None and _letter(bridge, turn_id).is_about_an_event:
+        return bridge.event_letters.look(turn_id)
     turn, state = _replayable(bridge, turn_id, force)
     if bridge.turns.open_of(turn.chat_id, turn.lane) is not None:
         raise ReplayRefused(_busy(bridge, turn))

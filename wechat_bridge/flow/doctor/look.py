@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, computed_field
 from wechat_bridge.channels.http import HttpClient
 from wechat_bridge.errors import DocumentInvalid, NotConfigured
 from wechat_bridge.flow.context import Bridge
+from wechat_bridge.flow.doctor.customer_service import rung
 from wechat_bridge.flow.doctor.ilink import of_login
 from wechat_bridge.flow.doctor.url import PAGE, of_url
 from wechat_bridge.flow.doctor.wecom import Asked, of_wecom
@@ -51,7 +52,7 @@ def _of_app(bridge: Bridge, http: HttpClient, channel: Channel, asked: Asked) ->
     if isinstance(account, Check):
         return [account]
     key = Check(name=KEY, ok=True, detail="43 characters, as it should be")
-    called = _called(channel)
+    called = rung(channel) if channel.kind is ChannelKind.WECOM_KF else _called(channel)
     return [key, *of_url(bridge, http, channel, account), called, *of_wecom(bridge, http, channel.id, account, asked)]
 
 

@@ -99,7 +99,7 @@ def _of_agent(http: HttpClient, account: WecomAccount, token: str, asked: Asked)
     trusted = Check(name="trusted address", ok=True, detail="企业可信IP lets this machine call")
     checks = [trusted, _enabled(account, answer.fields)]
     if isinstance(account, KfAccount):
-        return [*checks, of_service(http, account, token)]
+        return [*checks, *of_service(http, account, token)]
     checks += of_people(answer.fields, asked.user_id)
     return [*checks, _sent(http, account, token, asked.user_id)] if asked.send else checks
 

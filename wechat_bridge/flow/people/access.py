@@ -50,7 +50,8 @@ def admitted(bridge: Bridge, conversation: Conversation, rows: list[InboxRow], g
     now = bridge.clock.now()
     is_owner = gate.owner_user_id == conversation.user_id
     waiting = [Waiting(row.id, command_of(row.items) is not None) for row in in_order(rows)]
-    refused = access.refused(gate.rules, is_owner, conversation.access, conversation.usage, waiting, now)
+    rules = bridge.settings.access.applied_to(gate.rules)
+    refused = access.refused(rules, is_owner, conversation.access, conversation.usage, waiting, now)
     if refused:
         historic = {row.id for row in rows if _is_historic(row)}
         _refuse(bridge, conversation, refused, historic, now)

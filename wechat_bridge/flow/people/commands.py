@@ -9,8 +9,10 @@ from __future__ import annotations
 from datetime import datetime
 
 from wechat_bridge.flow.context import Bridge
+from wechat_bridge.flow.customer_service.session import Words
 from wechat_bridge.flow.people.takeover import hand_back, want_human
 from wechat_bridge.flow.stop import stop_turn
+from wechat_bridge.model import keys
 from wechat_bridge.model.command import Command, command_of
 from wechat_bridge.model.message import InboxRow
 from wechat_bridge.model.turn import Turn, TurnState
@@ -35,7 +37,10 @@ NOTHING_TO_STOP_TEXT = "没有正在进行的回复。\nThere was nothing to sto
 
 
 def run_command(bridge: Bridge, turn: Turn, rows: list[InboxRow]) -> str:
-    """Do what the one row of a command turn says; return the text that answers it. Raises LedgerUnavailable."""
+    """Do what the one row of a command turn says; return the text that answers it, "" where it is said.
+
+    Raises LedgerUnavailable.
+    """
     command = command_of(rows[0].items)
     given_at = turn.times.get(TurnState.QUEUED.value, bridge.clock.now())
     log.info("command_given", command=command, turn_id=turn.id, trace_id=turn.trace_id)
@@ -45,11 +50,11 @@ def run_command(bridge: Bridge, turn: Turn, rows: list[InboxRow]) -> str:
     if command is Command.STOP:
         return _stop(bridge, turn.chat_id, given_at)
     if command is Command.HUMAN:
-        want_human(bridge, turn.share_id, turn.user_id, given_at)
-        return HUMAN_TEXT
+        words = Words(HUMAN_TEXT, keys.client_id(turn.id, 0))
+        return words.text if want_human(bridge, turn.share_id, turn.user_id, given_at, words) else ""
     if command is Command.BOT:
-        hand_back(bridge, turn.share_id, turn.user_id, "the person")
-        return BOT_TEXT
+        words = Words(BOT_TEXT, keys.client_id(turn.id, 0))
+        return words.text if hand_back(bridge, turn.share_id, turn.user_id, "the person", words) else ""
     if command is Command.STATUS:
         return _status(bridge, turn.chat_id)
     return HELP_TEXT

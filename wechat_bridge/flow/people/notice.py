@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from wechat_bridge.errors import ChannelUnknown, NoticeRefused
+from wechat_bridge.errors import ChannelUnknown, NoticeRefused, NoticeWaits
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.parts import parts_of, platform_for
 from wechat_bridge.flow.ring import ring_turn
@@ -26,12 +26,14 @@ log = logger(__name__)
 DAY = timedelta(hours=24)
 
 
-def send_notice(bridge: Bridge, share_id: str, user_id: str, text: str, notice_id: str) -> str:
+def send_notice(
+    bridge: Bridge, share_id: str, user_id: str, text: str, notice_id: str, trace_id: str | None = None
+) -> str:
     """Store a notice and ring its delivery; return its turn id. The same ``notice_id`` again changes nothing.
 
     While a human answers in place of the engine, it is an answer and no notice: it counts for none, and the human goes
-    on answering for as long again. Raises ChannelUnknown, NoticeRefused (saying why and what to do) and
-    LedgerUnavailable.
+    on answering for as long again. It may belong to a trace that has begun elsewhere. Raises ChannelUnknown,
+    NoticeRefused (saying why and what to do; NoticeWaits where that passes by itself) and LedgerUnavailable.
     """
     by_hand, unasked = keys.hand_id(share_id, notice_id), keys.notice_id(share_id, notice_id)
     for known in (by_hand, unasked):
@@ -39,8 +41,8 @@ def send_notice(bridge: Bridge, share_id: str, user_id: str, text: str, notice_i
             return known
     conversation, is_answer = _checked(bridge, share_id, user_id, text)
     turn_id = by_hand if is_answer else unasked
-    if say(bridge, turn_id, conversation, text) is Opening.BUSY:
-        raise NoticeRefused(
+    if say(bridge, turn_id, conversation, text, trace_id) is Opening.BUSY:
+        raise NoticeWaits(
             f"a notice to {user_id} waits already: it is being sent, or goes out when that person writes again"
         )
     if is_answer:
@@ -48,9 +50,9 @@ def send_notice(bridge: Bridge, share_id: str, user_id: str, text: str, notice_i
     return turn_id
 
 
-def say(bridge: Bridge, turn_id: str, conversation: Conversation, text: str) -> Opening:
+def say(bridge: Bridge, turn_id: str, conversation: Conversation, text: str, trace_id: str | None = None) -> Opening:
     """Store a text as a turn of the lane of notices, and ring its delivery if it was not there."""
-    turn = _turn(bridge, turn_id, conversation.share_id, conversation.user_id, without_lone_surrogates(text))
+    turn = _turn(bridge, turn_id, conversation, without_lone_surrogates(text), trace_id or keys.new_trace_id())
     opening = bridge.turns.open(turn)
     if opening is Opening.OPENED:
         log.info("notice_opened", turn_id=turn_id, share_id=turn.share_id, trace_id=turn.trace_id)
@@ -89,20 +91,20 @@ def _check_count(bridge: Bridge, share_id: str) -> None:
         )
 
 
-def _turn(bridge: Bridge, turn_id: str, share_id: str, user_id: str, text: str) -> Turn:
+def _turn(bridge: Bridge, turn_id: str, conversation: Conversation, text: str, trace_id: str) -> Turn:
     now = bridge.clock.now()
     turn = Turn(
         id=turn_id,
-        share_id=share_id,
-        chat_id=keys.chat_id(share_id, user_id),
-        user_id=user_id,
+        share_id=conversation.share_id,
+        chat_id=conversation.id,
+        user_id=conversation.user_id,
         lane=Lane.NOTICE,
         message_ids=(),
         state=TurnState.GENERATED,
         next_attempt_at=now,
         ring_at=bridge.clock.after(bridge.settings.sweep.ring_again_seconds),
         answer=text,
-        trace_id=keys.new_trace_id(),
+        trace_id=trace_id,
         times={TurnState.GENERATED.value: now},
     )
     turn.chunks = chunks_of(turn_id, parts_of(bridge, platform_for(bridge, turn), text))

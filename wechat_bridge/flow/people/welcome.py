@@ -15,7 +15,17 @@ def welcome(bridge: Bridge, channel: Channel, row: InboxRow, text: str) -> None:
 
     Not to whom the channel does not answer, and not while another text that nobody asked for is on its way.
     """
-    known = bridge.conversations.get(row.chat_id)
-    conversation = known or Conversation(id=row.chat_id, share_id=row.share_id, user_id=row.user_id)
-    if access.refusal(channel.access, False, conversation.access, bridge.clock.now()) is None:
+    conversation = conversation_of(bridge, row.share_id, row.user_id)
+    if is_welcome(bridge, channel, conversation):
         say(bridge, keys.welcome_id(row.share_id, row.message_id), conversation, text)
+
+
+def conversation_of(bridge: Bridge, share_id: str, user_id: str) -> Conversation:
+    """Return what is known of a conversation, or one of which nothing is. Raises LedgerUnavailable."""
+    chat_id = keys.chat_id(share_id, user_id)
+    return bridge.conversations.get(chat_id) or Conversation(id=chat_id, share_id=share_id, user_id=user_id)
+
+
+def is_welcome(bridge: Bridge, channel: Channel, conversation: Conversation) -> bool:
+    """Whether a channel answers a person, so that it may welcome them."""
+    return access.refusal(channel.access, False, conversation.access, bridge.clock.now()) is None

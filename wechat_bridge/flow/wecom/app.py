@@ -8,7 +8,7 @@ from wechat_bridge.errors import DocumentInvalid, NotConfigured
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.model.channel import Channel, ChannelKind, ChannelStatus, StatusReason
 from wechat_bridge.model.wecom import WecomAccount, WecomSecrets, WecomSettings, account_of
-from wechat_bridge.model.wecom_kf import KfSettings, kf_account_of
+from wechat_bridge.model.wecom_kf import SETTINGS_OF, KfSettings, kf_account_of
 from wechat_bridge.observe.logging import logger
 
 log = logger(__name__)
@@ -22,14 +22,27 @@ def add_app(
     Everybody within the app's visible range may talk to it. Raises ChannelExists, NotConfigured without a key to seal
     the secrets with, and LedgerUnavailable.
     """
+    return add_channel(bridge, ChannelKind.WECOM, share_id, settings, secrets, name, engine)
+
+
+def add_channel(
+    bridge: Bridge,
+    kind: ChannelKind,
+    share_id: str,
+    settings: WecomSettings,
+    secrets: WecomSecrets,
+    name: str,
+    engine: str,
+) -> Channel:
+    """Add a channel of a kind that WeCom calls. Raises what add_app raises."""
     channel = Channel(
         id=share_id,
-        kind=ChannelKind.WECOM,
+        kind=kind,
         name=name,
         engine=engine,
         status=ChannelStatus.ONLINE,
         status_reason=StatusReason.NONE,
-        account_id=f"{settings.corp_id}:{settings.agent_id}",
+        account_id=settings.account_id,
         settings=settings.model_dump(mode="json"),
         sealed_account=bridge.channels.vault.seal_text(secrets.model_dump_json()),
         created_at=bridge.clock.now(),
@@ -46,11 +59,10 @@ def app_of(bridge: Bridge, channel: Channel) -> tuple[WecomSettings, WecomAccoun
     opened = bridge.channels.vault.open_text(channel.sealed_account)
     try:
         secrets = WecomSecrets.model_validate_json(opened)
-        if channel.kind is ChannelKind.WECOM_KF:
-            service = KfSettings.model_validate(channel.settings)
-            return service, kf_account_of(service, secrets)
-        settings = WecomSettings.model_validate(channel.settings)
-        return settings, account_of(settings, secrets)
+        settings = SETTINGS_OF[channel.kind].model_validate(channel.settings)
     except ValidationError as error:
         fields = ", ".join(".".join(map(str, row["loc"])) for row in error.errors())
         raise DocumentInvalid(f"channels {channel.id}: settings or credentials: {fields} does not fit") from None
+    if isinstance(settings, KfSettings):
+        return settings, kf_account_of(settings, secrets)
+    return settings, account_of(settings, secrets)

@@ -22,7 +22,7 @@ from wechat_bridge.flow.later import Later
 from wechat_bridge.flow.people.welcome import welcome
 from wechat_bridge.flow.seldom import Seldom
 from wechat_bridge.flow.wecom.callback_channels import CallbackChannel, CallbackChannels
-from wechat_bridge.model.channel import Channel, ChannelKind
+from wechat_bridge.model.channel import DISABLED, Channel, ChannelKind
 from wechat_bridge.model.message import InboundMessage, InboxRow, InboxState
 from wechat_bridge.observe import alerts, metrics
 from wechat_bridge.observe.logging import logger
@@ -31,7 +31,6 @@ from wechat_bridge.store.ledger import patience
 log = logger(__name__)
 
 SOURCE = "callback"
-DISABLED = "the channel is disabled"
 NO_CUSTOMER = "to the app, not to its customer service"
 
 KEEP_SECONDS = 4.0

@@ -10,15 +10,13 @@ from wechat_bridge.errors import DocumentInvalid, LedgerUnavailable, NotConfigur
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.wecom.app import app_of
 from wechat_bridge.model import keys
-from wechat_bridge.model.channel import Channel, ChannelKind
+from wechat_bridge.model.channel import CALLED_KINDS, Channel
 from wechat_bridge.model.wecom import WecomAccount, WecomSettings
 from wechat_bridge.observe import alerts
 from wechat_bridge.observe.logging import logger
 from wechat_bridge.store.ledger import patience
 
 log = logger(__name__)
-
-CALLED_KINDS = frozenset({ChannelKind.WECOM, ChannelKind.WECOM_KF})
 
 LIFETIME_SECONDS = 5.0
 """How soon a change of an operator counts, and how seldom a busy channel is read."""
@@ -52,11 +50,10 @@ class CallbackChannels:
     def load(self) -> None:
         """Read them all, so that none is a stranger if the ledger goes away. Raises LedgerUnavailable."""
         try:
-            channels = self._bridge.channels.all()
+            channels = self._bridge.channels.of_kinds(CALLED_KINDS)
         except DocumentInvalid as error:
-            log.warning(
-                "callback_channels_not_loaded", error=str(error)
-            )  # they are read one by one when they are called
+            # They are read one by one when they are called.
+            log.warning("callback_channels_not_loaded", error=str(error))
             return
         for channel in channels:
             self._remember(channel.id, self._opened(channel))

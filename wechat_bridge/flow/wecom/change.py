@@ -13,19 +13,15 @@ from pydantic import BaseModel, ValidationError
 from wechat_bridge.errors import ChannelBusy, ChannelInvalid, NotConfigured
 from wechat_bridge.flow.channel.switch import unknown
 from wechat_bridge.flow.context import Bridge
-from wechat_bridge.model.channel import Channel, ChannelKind
+from wechat_bridge.model.channel import CALLED_KINDS, Channel
 from wechat_bridge.model.wecom import WecomSecrets, WecomSettings
-from wechat_bridge.model.wecom_kf import KfSettings, service_id, service_of
+from wechat_bridge.model.wecom_kf import SETTINGS_OF, KfSettings, service_of
 from wechat_bridge.observe.logging import logger
 
 log = logger(__name__)
 
 Checked = TypeVar("Checked", bound=BaseModel)
 
-SETTINGS_OF: dict[ChannelKind, type[WecomSettings]] = {
-    ChannelKind.WECOM: WecomSettings,
-    ChannelKind.WECOM_KF: KfSettings,
-}
 LETTERS = string.ascii_letters + string.digits
 TOKEN_CHARACTERS = 32
 LAST_OF_KEY = "AEIMQUYcgkosw048"
@@ -66,10 +62,11 @@ def change_app(
     """
     before = _existing(bridge, share_id)
     chosen = checked(SETTINGS_OF[before.kind], before.settings | dict(settings))
+    _check_same_service(before, chosen)
     sealed = checked(WecomSecrets, _known_secrets(bridge, before) | dict(given_secrets))
     fields = {
         "settings": chosen.model_dump(mode="json"),
-        "account_id": _account_id(before, chosen),
+        "account_id": chosen.account_id,
         "sealed_account": bridge.channels.vault.seal_text(sealed.model_dump_json()),
     }
     if not bridge.accounts.set_app(share_id, before.epoch, fields, bridge.clock.now()):
@@ -78,20 +75,16 @@ def change_app(
     return before
 
 
-def _account_id(channel: Channel, settings: WecomSettings) -> str:
-    if not isinstance(settings, KfSettings):
-        return f"{settings.corp_id}:{settings.agent_id}"
-    account_id = service_id(settings.corp_id, settings.open_kfid)
-    if account_id != service_of(channel.settings):
+def _check_same_service(channel: Channel, settings: WecomSettings) -> None:
+    if isinstance(settings, KfSettings) and settings.account_id != service_of(channel.settings):
         raise ChannelInvalid("corp_id: another account of customer service is another channel; add one")
-    return account_id
 
 
 def _existing(bridge: Bridge, share_id: str) -> Channel:
     channel = bridge.channels.get(share_id)
     if channel is None:
         raise unknown(share_id)
-    if channel.kind not in SETTINGS_OF:
+    if channel.kind not in CALLED_KINDS:
         raise ChannelInvalid(f"channel {share_id} is of kind {channel.kind.value}, no app of WeCom")
     return channel
 

@@ -35,6 +35,7 @@ ENDPOINTS = {
     "kf/sync_msg": Endpoint("POST", kf.sync_msg),
     "kf/send_msg": Endpoint("POST", kf.send_msg),
     "kf/send_msg_on_event": Endpoint("POST", kf.send_msg_on_event),
+    "kf/add_contact_way": Endpoint("POST", kf.contact_way),
     "kf/service_state/get": Endpoint("POST", kf.get_state),
     "kf/service_state/trans": Endpoint("POST", kf.change_state),
     "kf/account/list": Endpoint("POST", kf.list_accounts),

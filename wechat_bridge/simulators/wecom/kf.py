@@ -11,6 +11,7 @@ from wechat_bridge.simulators.wecom.content import seen_content, seen_menu
 from wechat_bridge.simulators.wecom.identifiers import random_text
 from wechat_bridge.simulators.wecom.kf_account import (
     BOT,
+    HUMAN,
     NEW,
     TRANSITIONS,
     Customer,
@@ -83,6 +84,8 @@ def change_state(call: Call) -> Json:
     customer, wanted = _customer(account, body), body.get("service_state")
     if not isinstance(wanted, int) or wanted not in TRANSITIONS.get(customer.state, ()):
         raise ApiError(95016)
+    if wanted == HUMAN and not body.get("servicer_userid"):
+        raise ApiError(40058, "servicer_userid")
     customer.state, customer.servicer_userid = wanted, str(body.get("servicer_userid") or "")
     return {"msg_code": account.new_code(customer.external_userid, now)}
 
@@ -90,6 +93,12 @@ def change_state(call: Call) -> Json:
 def list_accounts(call: Call) -> Json:
     """``POST kf/account/list``."""
     return {"account_list": [{"open_kfid": kf.open_kfid, "name": kf.name, "avatar": ""} for kf in _accounts(call)]}
+
+
+def contact_way(call: Call) -> Json:
+    """``POST kf/add_contact_way``: where customers open the conversation."""
+    account = account_of(call, call.json())
+    return {"url": f"https://work.weixin.qq.com/kfid/kfc{account.open_kfid[2:]}"}
 
 
 def account_of(call: Call, body: Json) -> KfAccount:
