@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import threading
 import time
@@ -93,6 +94,20 @@ def test_a_payment_becomes_a_message_in_wechat(street: Street) -> None:
     assert street.post(paid) == 202
     assert street.post(paid) == 200
     street.system.assert_heard([world], ["hello", "已收到付款 12.5 元"], 15)
+
+
+def test_a1_a_celery_task_takes_an_event_and_says_what_became_of_it(street: Street) -> None:
+    street.rule({"plain": ANY})
+    call = street.system.wired.celery.send_task
+    taken = call("wechat_bridge.ingest_event", [{"eventType": "plain", "text": "by task"}]).get(timeout=15)
+    encoded = {"base64": base64.b64encode(b'{"text": "as bytes"}').decode()}
+    typed = call("wechat_bridge.ingest_event", [encoded], {"event_type": "plain"}).get(timeout=15)
+    refused = call("wechat_bridge.ingest_event", ["{"]).get(timeout=15)
+    assert [answer["status"] for answer in (taken, typed, refused)] == ["accepted", "accepted", "rejected"]
+    event = street.system.wired.gateway.events.get(taken["id"])
+    assert event is not None
+    assert event.source.value == "task"
+    wait_until(lambda: sorted(street.texts()) == ["as bytes", "by task"], 15, "both are handed over")
 
 
 def test_e10_windows_of_a_killed_worker_go_on_once(street: Street) -> None:

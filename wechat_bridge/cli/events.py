@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 from pathlib import Path
@@ -17,6 +18,7 @@ from wechat_bridge.errors import NotConfigured, SettingsError
 from wechat_bridge.gateway.api_keys import digest, new_key
 from wechat_bridge.gateway.incoming import Incoming
 from wechat_bridge.gateway.ingest import ingest
+from wechat_bridge.model.configuration import written
 from wechat_bridge.model.event import EventSource, Status
 from wechat_bridge.settings import settings
 from wechat_bridge.wiring_gateway import consume_events
@@ -25,20 +27,28 @@ app = typer.Typer(no_args_is_help=True, help="Who may send events to the gateway
 key = typer.Typer(no_args_is_help=True, help="API keys of those who send events by HTTP.")
 app.add_typer(key, name="key")
 
+
+def _name(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", text):
+        raise typer.BadParameter("should be 1 to 64 letters, digits, dots, hyphens and underscores")
+    return text
+
+
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Of whoever gets the key.")]
+NewName = Annotated[str, typer.Argument(metavar="NAME", parser=_name, help="Letters, digits, dots, hyphens.")]
 Types = Annotated[list[str] | None, typer.Option("--type", help="Only this type; may end with *. May be repeated.")]
 Json = Annotated[bool, typer.Option("--json", help="Machine readable.")]
 
 
 @key.command()
-def add(name: Name, types: Types = None) -> None:
+def add(name: NewName, types: Types = None) -> None:
     """Make a key and show it, this once: only its hash is kept."""
     made = new_key()
     with connected() as wired:
         if name in wired.gateway.rules().rules.keys:
             raise SettingsError(f"{name} has a key; remove it first: wechat-bridge events key remove {name}")
         rule: dict[str, Any] = {"sha256": digest(made), "types": types or ["*"]}
-        wired.configuration.set(f"events.keys.{name}", rule, who(), f"key of {name}")
+        wired.configuration.set(written(("events", "keys", name)), rule, who(), f"key of {name}")
     print(made)
     print("in force within 2 s; send it as Authorization: Bearer ...", file=sys.stderr)
 
@@ -62,7 +72,7 @@ def remove(name: Name) -> None:
     with connected() as wired:
         if name not in wired.gateway.rules().rules.keys:
             raise NotConfigured(f"{name} has no key; see: wechat-bridge events key list")
-        wired.configuration.unset(f"events.keys.{name}", who(), f"key of {name} removed")
+        wired.configuration.unset(written(("events", "keys", name)), who(), f"key of {name} removed")
     tell(f"the key of {name} is good for nothing any more, within 2 s")
 
 

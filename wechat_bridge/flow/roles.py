@@ -8,7 +8,7 @@ POLL_QUEUE = "poll"
 
 ROLES: dict[str, tuple[str, ...]] = {
     "poll": (POLL_QUEUE,),
-    "reply": ("inbox", "reply", "deliver"),
+    "reply": ("inbox", "reply", "deliver", "events"),
     "ops": ("management", "maintenance", "history", "dead_letter"),
 }
 """The kinds of Celery workers, each with its queues. Every queue belongs to exactly one."""

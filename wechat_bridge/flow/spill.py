@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from wechat_bridge.errors import BrokerUnavailable, LedgerUnavailable, TransientError
 from wechat_bridge.flow import intake
 from wechat_bridge.flow.context import Bridge
+from wechat_bridge.flow.unfinished import Step
 from wechat_bridge.model.channel import Channel
 from wechat_bridge.model.message import InboundMessage, InboxRow
 from wechat_bridge.observe import alerts
@@ -18,7 +20,7 @@ log = logger(__name__)
 PAUSE_SECONDS = 1.0
 
 MOST_HELD = 200
-"""So many unfinished steps of a process may be spilled messages: its heart does them between two beats."""
+"""So many spilled messages of a channel a process holds besides: its heart stores them between two beats."""
 
 AT_ONCE = 50
 """Batches that are stored together: one write of the ledger instead of as many."""
@@ -50,10 +52,51 @@ def put(bridge: Bridge, share_id: str, rows: Sequence[InboxRow]) -> bool:
         log.warning("spill_failed", share_id=share_id, error=str(error))
         return False
     log.warning("messages_spilled", share_id=share_id, count=len(rows))
-    if len(bridge.unfinished) < MOST_HELD:
-        # Redis may be flushed before the ledger is back: only then with the end of this process would they be lost.
-        bridge.unfinished.add(f"spilled {rows[0].id}", partial(intake.store_rows, bridge, rows))
+    # Redis may be flushed before the ledger is back: only then with the end of this process would they be lost.
+    bridge.unfinished.change(_held(share_id), partial(_with, bridge, share_id, rows))
     return True
+
+
+@dataclass(frozen=True)
+class Held:
+    """Spilled rows of a channel that this process knows besides, oldest first: the unfinished step that stores them.
+
+    One step for all, so that none is stored before an older one that failed. What others spilled goes with them: it
+    may be older, too.
+    """
+
+    bridge: Bridge
+    share_id: str
+    rows: tuple[InboxRow, ...]
+
+    def __call__(self) -> None:
+        """Store them after what the spill holds. Raises LedgerUnavailable, also where the next beat has to go on."""
+        try:
+            if not drain_channel(self.bridge, self.share_id, MOST_HELD):
+                raise LedgerUnavailable(f"more messages of {self.share_id} are spilled than are stored at once")
+        except BrokerUnavailable as error:
+            log.warning("spill_unreadable", share_id=self.share_id, error=str(error))
+        self.store()
+
+    def store(self) -> None:
+        """Store them. Raises LedgerUnavailable."""
+        intake.store_rows(self.bridge, self.rows)
+
+
+def store_held(bridge: Bridge, share_id: str) -> None:
+    """Store what this process holds of a channel besides the spill. Raises LedgerUnavailable."""
+    step = bridge.unfinished.get(_held(share_id))
+    if isinstance(step, Held):
+        step.store()
+
+
+def _held(share_id: str) -> str:
+    return f"spilled {share_id}"
+
+
+def _with(bridge: Bridge, share_id: str, rows: Sequence[InboxRow], step: Step | None) -> Held:
+    held = step.rows if isinstance(step, Held) else ()
+    return Held(bridge, share_id, held if len(held) >= MOST_HELD else (*held, *rows))
 
 
 def _store(bridge: Bridge, rows: Sequence[InboxRow]) -> bool:
@@ -64,18 +107,22 @@ def _store(bridge: Bridge, rows: Sequence[InboxRow]) -> bool:
     return True
 
 
-def drain_channel(bridge: Bridge, share_id: str, most: int | None = None) -> None:
-    """Store what a channel's spill holds, oldest first. Raises LedgerUnavailable or BrokerUnavailable."""
+def drain_channel(bridge: Bridge, share_id: str, most: int | None = None) -> bool:
+    """Store what a channel's spill holds, oldest first; False when that is ``most`` batches, and there may be more.
+
+    Raises LedgerUnavailable or BrokerUnavailable.
+    """
     drained = 0
     while most is None or drained < most:
         found = bridge.spill.peek(share_id, AT_ONCE if most is None else min(AT_ONCE, most - drained))
         if found is None:
-            return
+            return True
         batches, rows = found
         intake.store_rows(bridge, rows)
         bridge.spill.drop(share_id, batches)
         drained += len(batches)
         log.info("spill_drained", share_id=share_id, count=len(rows))
+    return False
 
 
 def drain(bridge: Bridge) -> None:

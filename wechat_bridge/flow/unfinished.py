@@ -14,21 +14,31 @@ from wechat_bridge.observe.logging import logger
 
 log = logger(__name__)
 
+Step = Callable[[], object]
+
 
 class Unfinished:
     """A list of named steps; the newest step of a name replaces the older one."""
 
     def __init__(self) -> None:
-        self._steps: dict[str, Callable[[], object]] = {}
+        self._steps: dict[str, Step] = {}
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._steps)
 
-    def add(self, name: str, step: Callable[[], object]) -> None:
+    def get(self, name: str) -> Step | None:
+        """Return the step of a name, or None."""
+        return self._steps.get(name)
+
+    def add(self, name: str, step: Step) -> None:
         """Keep a step for later."""
+        self.change(name, lambda _: step)
+
+    def change(self, name: str, change: Callable[[Step | None], Step]) -> None:
+        """Keep for later what becomes of the step of a name, or of None where there is none."""
         with self._lock:
-            self._steps[name] = step
+            self._steps[name] = change(self._steps.get(name))
 
     def work_off(self) -> None:
         """Try the steps in turn, until one fails in a transient way: it goes to the end, the others stay.
@@ -52,7 +62,7 @@ class Unfinished:
             if name in self._steps:
                 self._steps[name] = self._steps.pop(name)
 
-    def _drop(self, name: str, step: Callable[[], object]) -> None:
+    def _drop(self, name: str, step: Step) -> None:
         with self._lock:
             if self._steps.get(name) is step:
                 del self._steps[name]

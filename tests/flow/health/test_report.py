@@ -77,7 +77,7 @@ def test_a_missing_process_is_named_with_how_to_start_it(bridge: Bridge, kind: s
 
 def test_a_queue_without_a_reader_is_named_though_its_kind_is_alive(bridge: Bridge) -> None:
     healthy.announce(bridge, "host:1:reply", queues=("reply", "deliver"), slots=10)
-    assert_red(bridge, "reply_workers", "no living worker reads inbox")
+    assert_red(bridge, "reply_workers", "no living worker reads events, inbox")
 
 
 def test_thirty_channels_on_ten_threads_want_another_poll_worker(bridge: Bridge) -> None:

@@ -13,6 +13,7 @@ from tests.support.wecom_app import App
 from wechat_bridge.errors import BrokerUnavailable, LedgerUnavailable
 from wechat_bridge.flow import spill
 from wechat_bridge.flow.context import Bridge
+from wechat_bridge.flow.wecom import earlier
 from wechat_bridge.flow.wecom.callback import Outcome
 from wechat_bridge.model import keys
 from wechat_bridge.wiring import Wired
@@ -95,3 +96,86 @@ def test_who_comes_too_late_for_the_ledger_because_many_wait_is_spilled_and_blam
         assert take(callbacks, app, app.text("in time")) is Outcome.STORED
     spill.drain(bridge)
     assert sorted(app.texts()) == ["in time", "late"]
+
+
+def received(app: App) -> list[str]:
+    """What was stored, in the order in which it was stored."""
+    return [row["items"][0]["text"] for row in app.bridge.inbox.collection.find({"share_id": app.share_id})]
+
+
+def test_what_was_kept_outside_the_ledger_is_stored_before_what_comes_once_it_is_back(
+    bridge: Bridge, app: App, wired: Wired
+) -> None:
+    shaky = broken(bridge, wired, ("inbox", "add", AWAY), times=3)
+    with callbacks_of(shaky, keep_seconds=0.6) as callbacks:
+        outcomes = [take(callbacks, app, app.text(text)) for text in ("one", "two", "three")]
+    assert outcomes == [Outcome.SPILLED, Outcome.SPILLED, Outcome.STORED]
+    assert received(app) == ["one", "two", "three"]
+    assert bridge.spill.peek(app.share_id) is None
+
+
+def test_what_another_process_kept_outside_the_ledger_goes_first_too(bridge: Bridge, app: App, wired: Wired) -> None:
+    with (
+        callbacks_of(broken(bridge, wired, ("inbox", "add", AWAY)), keep_seconds=0.6) as other,
+        callbacks_of(broken(bridge, wired, ("inbox", "add", AWAY), times=2), keep_seconds=0.6) as callbacks,
+    ):
+        assert take(callbacks, app, app.text("one")) is Outcome.SPILLED
+        assert take(other, app, app.text("two")) is Outcome.SPILLED
+        assert take(callbacks, app, app.text("three")) is Outcome.STORED
+        assert take(other, app, app.text("four")) is Outcome.SPILLED
+        assert take(callbacks, app, app.text("five")) is Outcome.STORED
+    assert received(app) == ["one", "two", "three", "four", "five"]
+
+
+def test_what_was_flushed_while_the_ledger_was_away_goes_first_too(bridge: Bridge, app: App, wired: Wired) -> None:
+    with callbacks_of(broken(bridge, wired, ("inbox", "add", AWAY), times=2), keep_seconds=0.6) as callbacks:
+        assert take(callbacks, app, app.text("one")) is Outcome.SPILLED
+        wired.redis.flushdb()
+        assert take(callbacks, app, app.text("two")) is Outcome.STORED
+    assert received(app) == ["one", "two"]
+
+
+def test_a_broker_that_cannot_say_what_was_kept_is_asked_once_and_delays_no_more_answers(
+    bridge: Bridge, app: App, wired: Wired
+) -> None:
+    shaky = broken(bridge, wired, ("inbox", "add", AWAY), times=2)
+    with callbacks_of(broken(shaky, wired, ("spill", "peek", GONE), times=1), keep_seconds=0.6) as callbacks:
+        assert take(callbacks, app, app.text("one")) is Outcome.SPILLED
+        assert take(callbacks, app, app.text("two")) is Outcome.STORED
+        assert take(callbacks, app, app.text("three")) is Outcome.STORED
+        assert bridge.spill.peek(app.share_id) is not None, "nobody asked a second time"
+    assert received(app) == ["one", "two", "three"]
+
+
+def test_what_comes_while_very_much_waits_waits_behind_it(
+    bridge: Bridge, app: App, wired: Wired, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(earlier, "MOST_BATCHES", 1)
+    with callbacks_of(broken(bridge, wired, ("inbox", "add", AWAY), times=3), keep_seconds=0.6) as callbacks:
+        outcomes = [take(callbacks, app, app.text(text)) for text in ("one", "two", "three")]
+        assert outcomes == [Outcome.SPILLED] * 3
+        assert received(app) == ["one"]
+    spill.drain(bridge)
+    assert received(app) == ["one", "two", "three"]
+
+
+def test_what_was_kept_outside_the_ledger_keeps_its_order_when_storing_it_fails_once_more(
+    bridge: Bridge, app: App, wired: Wired
+) -> None:
+    away = broken(bridge, wired, ("inbox", "add", AWAY), times=4)
+    with callbacks_of(away, keep_seconds=0.6) as callbacks:
+        assert [take(callbacks, app, app.text(text)) for text in ("one", "two")] == [Outcome.SPILLED] * 2
+    wired.redis.flushdb()
+    for _ in range(3):
+        away.unfinished.work_off()
+    assert received(app) == ["one", "two"]
+    assert len(away.unfinished) == 0
+
+
+def test_what_a_process_holds_goes_after_what_others_kept_before_it(bridge: Bridge, app: App, wired: Wired) -> None:
+    away, other = (broken(bridge, wired, ("inbox", "add", AWAY), times=2) for _ in range(2))
+    with callbacks_of(other, keep_seconds=0.6) as first, callbacks_of(away, keep_seconds=0.6) as second:
+        assert take(first, app, app.text("one")) is Outcome.SPILLED
+        assert take(second, app, app.text("two")) is Outcome.SPILLED
+    away.unfinished.work_off()
+    assert received(app) == ["one", "two"]

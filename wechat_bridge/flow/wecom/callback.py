@@ -22,6 +22,7 @@ from wechat_bridge.flow.later import Later
 from wechat_bridge.flow.people.welcome import welcome
 from wechat_bridge.flow.seldom import Seldom
 from wechat_bridge.flow.wecom.callback_channels import CallbackChannel, CallbackChannels
+from wechat_bridge.flow.wecom.earlier import Earlier
 from wechat_bridge.model.channel import DISABLED, Channel, ChannelKind
 from wechat_bridge.model.message import InboundMessage, InboxRow, InboxState
 from wechat_bridge.observe import alerts, metrics
@@ -66,6 +67,7 @@ class Callbacks:
         self._bridge = bridge
         self._keep_seconds = keep_seconds
         self._channels = CallbackChannels(bridge)
+        self._earlier = Earlier(bridge)
         self._later = Later()
         self._notes = Seldom(NOTE_SECONDS)
         self._refusals = Seldom(REFUSAL_SECONDS)
@@ -145,13 +147,14 @@ class Callbacks:
         except LedgerUnavailable as error:
             # Who had little time left because many came at once has learned nothing about the ledger.
             self._is_ledger_away |= time.monotonic() - began > self._keep_seconds / 2
-            if not spill.put(self._bridge, row.share_id, [row]):
+            if not self._spilled(row):
                 raise
             if self._is_ledger_away:
                 alerts.raise_("ledger_unavailable", SOURCE, f"callbacks wait outside the ledger: {error}")
             return Outcome.SPILLED
         if self._is_ledger_away:
             self._is_ledger_away = False
+            self._earlier.suspect_all()
             alerts.clear("ledger_unavailable", SOURCE)
         return outcome
 
@@ -169,12 +172,19 @@ class Callbacks:
         raise LedgerUnavailable("MongoDB did not store them in time")
 
     def _store(self, known: CallbackChannel, callback: Callback, row: InboxRow) -> Outcome:
+        if not self._earlier.store(row.share_id, is_suspect=self._is_ledger_away) and self._spilled(row):
+            return Outcome.SPILLED
         new = intake.store_rows(self._bridge, [row], self._ring)
         if callback.welcome_text and known.channel.enabled:
             welcome(self._bridge, known.channel, row, callback.welcome_text)
         if not new:
             return Outcome.REPEATED
         return Outcome.EVENT if row.state is InboxState.SKIPPED else Outcome.STORED
+
+    def _spilled(self, row: InboxRow) -> bool:
+        if is_kept := spill.put(self._bridge, row.share_id, [row]):
+            self._earlier.note(row.share_id)
+        return is_kept
 
     def _ring(self, bridge: Bridge, chat_id: str, delay_seconds: float) -> None:
         """Ring after the answer: a Redis that hangs delays none."""
