@@ -68,6 +68,31 @@ def test_a_flush_of_redis_while_the_ledger_is_away_loses_nothing_that_a_living_p
     assert len(holding.bridge.unfinished) == 0
 
 
+def test_a_long_spill_is_stored_by_its_process_over_several_beats_in_order(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spill, "MOST_HELD", 2)
+    holding = using(world, unfinished=Unfinished())
+    for text in ("one", "two", "three"):
+        keep(holding, world.text(text))
+    holding.bridge.unfinished.work_off()
+    assert len(world.bridge.inbox.pending(world.chat())) == 2
+    assert len(holding.bridge.unfinished) == 1
+    holding.bridge.unfinished.work_off()
+    assert answer_all(world) == ["one\ntwo\nthree"]
+    assert len(holding.bridge.unfinished) == 0
+
+
+def test_a_process_holds_only_so_many_besides_the_spill(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spill, "MOST_HELD", 2)
+    holding = using(world, unfinished=Unfinished())
+    for text in ("one", "two", "three"):
+        keep(holding, world.text(text))
+    world.wired.redis.flushdb()
+    holding.bridge.unfinished.work_off()
+    assert answer_all(world) == ["one\ntwo"]
+
+
 def test_a_batch_that_was_stored_but_not_dropped_is_not_answered_twice(world: World) -> None:
     keep(world, world.text("one"))
     with pytest.raises(BrokerUnavailable):

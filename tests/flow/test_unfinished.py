@@ -71,6 +71,17 @@ def test_the_newest_step_of_a_name_counts() -> None:
     assert log.taken == ["new"]
 
 
+def test_a_step_may_be_made_of_the_one_that_waits_and_keeps_its_place() -> None:
+    unfinished, log = Unfinished(), Log()
+    assert unfinished.get("chain") is None
+    first = log.step("first")
+    unfinished.change("chain", lambda step: first if step is None else step)
+    unfinished.add("a", log.step("a"))
+    unfinished.change("chain", lambda step: log.step("both") if step is first else first)
+    unfinished.work_off()
+    assert log.taken == ["both", "a"]
+
+
 def test_a_step_replaced_while_it_is_taken_stays() -> None:
     unfinished, log = Unfinished(), Log()
     unfinished.add("chain", lambda: unfinished.add("chain", log.step("new")))

@@ -21,7 +21,7 @@ from wechat_bridge.gateway.ingest import ingest
 from wechat_bridge.model.configuration import written
 from wechat_bridge.model.event import EventSource, Status
 from wechat_bridge.settings import settings
-from wechat_bridge.wiring_gateway import consume_events
+from wechat_bridge.wiring.event_gateway import consume_events
 
 app = typer.Typer(no_args_is_help=True, help="Who may send events to the gateway, and what becomes of them.")
 key = typer.Typer(no_args_is_help=True, help="API keys of those who send events by HTTP.")

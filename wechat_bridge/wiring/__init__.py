@@ -70,8 +70,8 @@ from wechat_bridge.store.workers import WorkerStore
 from wechat_bridge.tasks.config import celery_options
 from wechat_bridge.tasks.doorbells import CeleryDoorbells
 from wechat_bridge.tasks.engine_calls import CeleryCalls
-from wechat_bridge.wiring_doors import doors, media_doors
-from wechat_bridge.wiring_gateway import gateway_of
+from wechat_bridge.wiring.doors import doors, media_doors
+from wechat_bridge.wiring.event_gateway import gateway_of
 
 LOCK_SLACK_SECONDS = 30.0
 """The poll lock outlives the longest poll by this."""
