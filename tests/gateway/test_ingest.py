@@ -91,6 +91,7 @@ def test_c5_a_repeat_is_answered_with_success_said_counted_and_not_done_again(de
     with capture_logs() as records:
         repeat = desk.send("once", n=1)
     assert (first.status, repeat.status, repeat.http_status) == (Status.ACCEPTED, Status.DUPLICATE, 200)
+    assert repeat.known_as == first.id
     [said] = [record for record in records if record.get("action") == "skipped"]
     assert said["stage"] == "deduplication"
     assert said["dedupKey"] == f"dedup:once:{desk.user}:1"
@@ -151,6 +152,14 @@ def test_c9_an_older_version_is_ignored_where_the_rule_says_so_and_said(wired: W
     newer, older, same = (desk.send("doc", v=version) for version in (2, 1, 2))
     assert (newer.status, older.status, same.status) == (Status.ACCEPTED, Status.SKIPPED, Status.DUPLICATE)
     assert desk.state(older) is EventState.SKIPPED
+
+
+def test_c2_a_fingerprint_does_not_see_whether_the_type_stands_in_the_payload(wired: Wired, sink: Sink) -> None:
+    desk = Desk(wired, sink, rules_for(sink, {"seen": PLAIN | {"dedupe": {"by": "fingerprint"}}}))
+    inside = desk.send("seen", n=1)
+    body = b'{"userId": "%s", "n": 1}' % desk.user.encode()
+    beside = ingest(desk.gateway, Incoming(EventSource.HTTP, "application/json", body, {}, "seen"))
+    assert (inside.status, beside.status) == (Status.ACCEPTED, Status.DUPLICATE)
 
 
 def test_c12_two_events_with_the_same_text_are_two(desk: Desk) -> None:

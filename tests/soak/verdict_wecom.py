@@ -58,16 +58,6 @@ def may_come_late(evidence: Evidence, earlier: Said, later: Said) -> bool:
     return not _is_before(first, second)
 
 
-def was_kept_elsewhere(evidence: Evidence, earlier: Said, later: Said) -> bool:
-    """Whether a message was in the spill when a later one was stored, which goes before it then."""
-    arrival, stored = evidence.arrivals.get(earlier.message_id), evidence.stored.get(earlier.message_id)
-    if arrival is None or arrival.kept is None or stored is None:
-        return False
-    if _turn_of(evidence, earlier) == _turn_of(evidence, later):
-        return False
-    return stored > max(arrival.kept, evidence.stored.get(later.message_id, stored))
-
-
 def _is_before(first: Arrival, second: Arrival) -> bool:
     return first.kept is not None and first.kept < second.began
 

@@ -34,5 +34,5 @@ HOT: dict[str, Case] = {
 RARE = {
     "services.add", "services.end",  # an operator's commands
     "services.forget_token",  # a token that WeCom does not take
-    "turns.undo",  # a message that was accepted and not shown
+    "turns.undo", "turns.park_again", "conversations.exhaust",  # a message that was accepted and not shown
 }  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import threading
@@ -18,9 +19,11 @@ from wechat_bridge.errors import NotConfigured, SettingsError
 from wechat_bridge.gateway.api_keys import digest, new_key
 from wechat_bridge.gateway.incoming import Incoming
 from wechat_bridge.gateway.ingest import ingest
+from wechat_bridge.local.environment import for_commands
+from wechat_bridge.local.home import Home
 from wechat_bridge.model.configuration import written
 from wechat_bridge.model.event import EventSource, Status
-from wechat_bridge.settings import settings
+from wechat_bridge.settings import data_dir, settings
 from wechat_bridge.wiring.event_gateway import consume_events
 
 app = typer.Typer(no_args_is_help=True, help="Who may send events to the gateway, and what becomes of them.")
@@ -106,6 +109,7 @@ def show(event_id: Annotated[str, typer.Argument(metavar="ID")], as_json: Json =
 def consume() -> None:
     """Read the brokers' queues that events.consume names, until a signal says stop."""
     stop = threading.Event()
+    os.environ.update(for_commands(Home(data_dir())))
     with StopSignals() as signals:
         wiring.start_process("events")
         try:

@@ -55,6 +55,7 @@ class Entry:
             raise
         elapsed = time.monotonic() - started
         metrics.engine_seconds.labels(engine.name).observe(elapsed)
+        metrics.stage_seconds.labels("engine").observe(elapsed)
         self.leave(Verdict.ANSWERED)
         return answer, elapsed
 

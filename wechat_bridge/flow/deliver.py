@@ -20,6 +20,7 @@ from wechat_bridge.model.channel import Channel
 from wechat_bridge.model.outcome import Done, Outcome
 from wechat_bridge.model.platform import platform_of
 from wechat_bridge.model.turn import ChunkState, Turn, TurnState
+from wechat_bridge.observe import metrics
 from wechat_bridge.observe.logging import logger
 
 log = logger(__name__)
@@ -32,7 +33,8 @@ def deliver_reply(bridge: Bridge, turn_id: str) -> Outcome:
     if turn is None:
         return Done()
     try:
-        outcome = _deliver(bridge, turn)
+        with metrics.stage_seconds.labels("deliver").time():
+            outcome = _deliver(bridge, turn)
     except ClaimLost:
         log.info("claim_lost", turn_id=turn.id, trace_id=turn.trace_id)
         return Done()

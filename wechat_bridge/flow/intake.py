@@ -44,7 +44,8 @@ def ring_flush(bridge: Bridge, chat_id: str, delay_seconds: float) -> None:
 
 def store_rows(bridge: Bridge, rows: Sequence[InboxRow], ring: Ring = ring_flush) -> set[str]:
     """Store rows, those that are there already included; return the ids of the new ones. Raises LedgerUnavailable."""
-    new = bridge.inbox.add(rows)
+    with metrics.stage_seconds.labels("store").time():
+        new = bridge.inbox.add(rows)
     for row in rows:
         if row.id in new:
             metrics.message_received(row)

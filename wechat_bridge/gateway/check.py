@@ -24,6 +24,8 @@ def check(rules: EventRules) -> None:
 def _keys(rules: EventRules) -> Iterator[str]:
     for name, each in rules.types.items():
         yield from _told(f"types.{name}.dedupe: ", check_rule, each.dedupe)
+        if each.degrade == "closed" and each.dedupe.by == "none":
+            yield f"types.{name}.degrade: closed needs dedupe: without it Redis is not asked, so it is never away"
         yield from _told(f"types.{name}.debounce.key: ", check_template, each.debounce.key)
 
 

@@ -36,7 +36,7 @@ def arm(gateway: Gateway, events: Sequence[Event]) -> None:
     except LedgerUnavailable as error:
         log.warning("window_not_armed", window=key, error=str(error))
         return
-    log.info("debounce", action="armed", stage="debounce", eventType=last.event_type, messageId=last.id,
+    log.info("event", action="armed", stage="debounce", eventType=last.event_type, messageId=last.id,
              dedupKey=last.dedup_name, trace_id=last.trace_id, window=key)  # fmt: skip
     if delay_seconds is not None:
         ring_window(gateway, key, delay_seconds)

@@ -117,6 +117,9 @@ def _dedup_name(rules: EventRules, event_type: str, payload: JsonObject) -> str:
     """Return what names an event; whether its version can be told is seen here, too. Raises KeyMissing."""
     rule = rules.types[event_type].dedupe
     versioned(rule, payload)
+    if rule.by == "fingerprint":
+        # The type may stand in the payload or beside it; either way it is the same event.
+        rule = rule.model_copy(update={"ignore": (*rule.ignore, rules.type_field)})
     return dedup_key(rule, event_type, payload) or ""
 
 
@@ -135,13 +138,13 @@ def _take(gateway: Gateway, rules: EventRules, valid: Sequence[Valid], now: date
     """Claim, keep and commit what is valid; return a receipt for each."""
     if not valid:
         return []
-    with stage("dedupe"):
+    with stage("deduplication"):
         claims = gateway.dedupe.begin([Wanted(each.dedup_name, rules.types[each.event_type].degrade) for each in valid])
     receipts: dict[int, Receipt] = {}
     fresh: dict[int, Event] = {}
     for number, (each, claim) in enumerate(zip(valid, claims, strict=True)):
         if claim.is_duplicate:
-            receipts[number] = _duplicate(each)
+            receipts[number] = _duplicate(each, claim.known_as)
         elif claim.is_refused:
             receipts[number] = _unavailable(each, "deduplication")
         else:
@@ -171,7 +174,7 @@ def _kept(
     # Of what the ledger knew, only the ledger knows for how long still.
     gateway.dedupe.release([claim for number, claim in held.items() if number not in new])
     go_on(gateway, [events[number] for number in new])
-    return {number: _accepted(events[number]) if each.is_new else _duplicate(valid[number])
+    return {number: _accepted(events[number]) if each.is_new else _duplicate(valid[number], each.known_id)
             for number, each in added.items()}  # fmt: skip
 
 
@@ -243,14 +246,14 @@ def _accepted(event: Event) -> Receipt:
     return Receipt(id=event.id, status=status, event_type=event.event_type, trace_id=event.trace_id, error=event.reason)
 
 
-def _duplicate(each: Valid) -> Receipt:
+def _duplicate(each: Valid, known_as: str) -> Receipt:
     metrics.deduplicated_total.labels(each.event_type).inc()
     envelope = each.envelope
     log.info("event", stage="deduplication", action="skipped", dedupKey=each.dedup_name, messageId=envelope.id,
              eventType=envelope.event_type, trace_id=envelope.trace_id)  # fmt: skip
     return Receipt(
         id=envelope.id, status=Status.DUPLICATE, event_type=envelope.event_type, trace_id=envelope.trace_id,
-        http_status=200,
+        known_as=known_as, http_status=200,
     )  # fmt: skip
 
 

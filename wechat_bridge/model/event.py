@@ -151,7 +151,10 @@ class FieldError(BaseModel):
 
 
 class Receipt(BaseModel):
-    """What became of one event at ingestion. ``errors`` are all faults found at ``stage``, each with its path."""
+    """What became of one event at ingestion. A duplicate is ``known_as`` the event that was taken.
+
+    ``errors`` are all faults found at ``stage``, each with its path.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -159,6 +162,7 @@ class Receipt(BaseModel):
     status: Status
     event_type: str = ""
     trace_id: str = ""
+    known_as: str = ""
     stage: str = ""
     error: str = ""
     errors: tuple[FieldError, ...] = ()

@@ -39,12 +39,14 @@ TERMINAL = frozenset({TurnState.SENT, TurnState.SKIPPED, TurnState.DEAD})
 MOVES: dict[TurnState, frozenset[TurnState]] = {
     TurnState.QUEUED: frozenset({TurnState.GENERATING, TurnState.SKIPPED, TurnState.DEAD}),
     TurnState.GENERATING: frozenset({TurnState.QUEUED, TurnState.GENERATED, TurnState.SKIPPED, TurnState.DEAD}),
-    TurnState.GENERATED: frozenset({TurnState.DELIVERING, TurnState.SKIPPED, TurnState.DEAD}),
+    TurnState.GENERATED: frozenset({TurnState.DELIVERING, TurnState.PARKED, TurnState.SKIPPED, TurnState.DEAD}),
     TurnState.DELIVERING: frozenset(
         {TurnState.GENERATED, TurnState.SENT, TurnState.PARKED, TurnState.SKIPPED, TurnState.DEAD}
     ),
     TurnState.PARKED: frozenset({TurnState.GENERATED, TurnState.SKIPPED, TurnState.DEAD}),
-    TurnState.SENT: frozenset({TurnState.DEAD}),  # customer service says afterwards what it did not show
+    TurnState.SENT: frozenset(
+        {TurnState.PARKED, TurnState.DEAD}
+    ),  # customer service says afterwards what it did not show
     TurnState.SKIPPED: frozenset(),
     TurnState.DEAD: frozenset(),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prometheus_client import Counter, Gauge, Histogram, disable_created_metrics
 
-from wechat_bridge.model.message import InboxRow, type_of
+from wechat_bridge.model.message import InboxRow, InboxState, type_of
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # one more series for each counter, which nobody reads
 
@@ -64,6 +64,8 @@ def event_received(source: str, event_type: str) -> None:
 def message_received(row: InboxRow) -> None:
     """Count a message that was new. Its type is the kind of its parts, ``mixed`` or ``empty``."""
     messages_received_total.labels(row.source if row.source in SOURCES else "other", type_of(row.items)).inc()
+    if row.state is InboxState.FAILED:
+        validation_failures_total.labels("parse").inc()
 
 
 def message_repeated(row: InboxRow) -> None:

@@ -102,6 +102,11 @@ class ConversationStore(WindowStore):
         return self.collection.update_one(query, {"$inc": {"sends_left": -1}}).matched_count == 1
 
     @ledger_call
+    def exhaust(self, chat_id: str, rev: int) -> None:
+        """Leave nothing of a send budget, unless something arrived since ``rev``: the platform counts otherwise."""
+        self.collection.update_one({"_id": chat_id, "rev": rev}, {"$set": {"sends_left": 0}})
+
+    @ledger_call
     def due_times(self) -> list[datetime]:
         """Return the due times of all conversations in which messages wait, except behind an open turn."""
         found = self.collection.find({"ring_at": {"$gt": LONG_AGO}}, {"flush_at": 1, "blocked": 1})

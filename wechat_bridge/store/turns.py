@@ -178,6 +178,26 @@ class TurnStore(TurnReads):
         return done.matched_count == 1
 
     @ledger_call
+    def park_again(self, turn: Turn, now: datetime, changes: Document) -> Opening:
+        """Let a turn, open or closed, wait for a person who was not shown all of it.
+
+        BUSY while another turn of the conversation is open, EXISTS when it has moved on since it was read.
+        """
+        parked: Document = {"state": TurnState.PARKED.value, "open": True, "ring_at": None}
+        try:
+            done = self.collection.update_one(
+                {"_id": turn.id, "fence": turn.fence, "state": turn.state.value, "open": turn.open},
+                {
+                    "$set": parked | FREE | {f"times.{TurnState.PARKED.value}": now} | changes,
+                    "$unset": {"times.closed": ""},
+                    "$inc": {"fence": 1},
+                },
+            )
+        except DuplicateKeyError:
+            return Opening.BUSY
+        return Opening.OPENED if done.matched_count else Opening.EXISTS
+
+    @ledger_call
     def close(self, turn_id: str, now: datetime) -> None:
         """End a terminal turn: another of its conversation may open."""
         terminal = [TurnState.SENT.value, TurnState.SKIPPED.value, TurnState.DEAD.value]

@@ -64,7 +64,11 @@ async def receive_typed(event_type: str, request: Request) -> Response:
     desk: EventDesk = request.app.state.events
     holder = await _holder(desk, request.headers)
     if holder is None:
-        return _said(401, "give an API key: Authorization: Bearer ...", {"WWW-Authenticate": "Bearer"})
+        return _said(
+            401,
+            "no API key, or one that is good for nothing: Authorization: Bearer ...",
+            {"WWW-Authenticate": "Bearer"},
+        )
     try:
         with desk.room.enter() as place:
             limits = desk.gateway.rules().rules.limits

@@ -1,4 +1,4 @@
-"""Answers to customers: five for each of their messages, each seen once, and what was not shown is known."""
+"""Answers to customers: five for each of their messages, each seen once."""
 
 from __future__ import annotations
 
@@ -6,36 +6,20 @@ from datetime import timedelta
 
 import pytest
 
-from tests.flow.customer_service.fixtures import answered, own, service
+from tests.flow.customer_service.fixtures import answered, generated, own, service
 from tests.support.customer_world import CustomerWorld
 from tests.support.pictures import png
 from tests.support.variations import engine, using
 from wechat_bridge.engines.base import Answer, AnswerFile, Question
-from wechat_bridge.flow import deliver, reply
-from wechat_bridge.flow.dead_letters import replay
-from wechat_bridge.flow.dead_letters.dead import record_dead_letter
+from wechat_bridge.flow import deliver
 from wechat_bridge.flow.intake import make_due
 from wechat_bridge.flow.turns import flush_conversation
 from wechat_bridge.model.outcome import Done, RetryIn
-from wechat_bridge.model.turn import ChunkState, Turn, TurnState, chunks_of
+from wechat_bridge.model.turn import TurnState
 from wechat_bridge.model.wecom_kf import msgid_of
 from wechat_bridge.simulators.wecom import WecomControl
 
 __all__ = ["service"]
-
-
-def generated(service: CustomerWorld, text: str = "hello", parts: int = 1) -> Turn:
-    """A turn whose answer is stored, in so many parts."""
-    service.say(text)
-    service.pull()
-    service.make_due()
-    turn = service.flush()
-    assert turn is not None
-    reply.generate_reply(service.bridge, turn.id)
-    if parts > 1:
-        chunks = [chunk.model_dump() for chunk in chunks_of(turn.id, [f"{text} {number}" for number in range(parts)])]
-        service.bridge.turns.collection.update_one({"_id": turn.id}, {"$set": {"chunks": chunks}})
-    return service.turn(turn.id)
 
 
 def test_a_long_answer_is_cut_into_at_most_five_messages_of_2048_bytes(service: CustomerWorld) -> None:
@@ -125,78 +109,6 @@ def test_an_account_that_the_app_may_not_serve_holds_its_replies(service: Custom
     held = service.turn(turn.id)
     assert held.state is TurnState.PARKED
     assert "微信客服" in (held.error or "")
-
-
-# msg_send_fail
-
-
-def fail(service: CustomerWorld, turn: Turn, number: int, fail_type: int) -> None:
-    """Say that a message of a turn was not shown."""
-    msgid = msgid_of(service.turn(turn.id).chunks[number].client_id)
-    service.event("msg_send_fail", {"fail_msgid": msgid, "fail_type": fail_type})
-    service.pull()
-
-
-def test_a_reply_that_was_accepted_and_not_shown_becomes_a_dead_letter_that_says_why(service: CustomerWorld) -> None:
-    turn = generated(service, parts=3)
-    deliver.deliver_reply(service.bridge, turn.id)
-    fail(service, turn, 1, 10)
-    letter = service.bridge.dead_letters.get(turn.id)
-    assert letter is not None
-    assert (letter.stage, letter.waits) == ("deliver", True)
-    assert "message 2 of this reply" in letter.error
-    assert "the customer refuses messages" in letter.error
-    dead = service.turn(turn.id)
-    assert (dead.state, dead.open) == (TurnState.DEAD, False)
-    assert [chunk.state for chunk in dead.chunks] == [
-        ChunkState.ACCEPTED,
-        ChunkState.WAITING,
-        ChunkState.ACCEPTED,
-    ]
-
-
-def test_its_replay_sends_what_was_not_seen_and_nothing_else(service: CustomerWorld) -> None:
-    turn = generated(service, parts=2)
-    deliver.deliver_reply(service.bridge, turn.id)
-    fail(service, turn, 1, 0)
-    replay.replay(service.bridge, turn.id, "operator")
-    assert service.send(service.turn(turn.id)) == Done()
-    assert service.delivered() == ["hello 0", "hello 1", "hello 1"]
-    assert service.turn(turn.id).state is TurnState.SENT
-
-
-def test_a_reply_that_fails_while_the_rest_of_it_is_under_way_is_given_up_whoever_sends_it(
-    service: CustomerWorld, wecom: WecomControl
-) -> None:
-    turn = generated(service, parts=2)
-    wecom.script("kf/send_msg", service.bot_id, cut=True, process=True)
-    assert isinstance(deliver.deliver_reply(service.bridge, turn.id), RetryIn)
-    fail(service, turn, 0, 5)
-    given_up = service.turn(turn.id)
-    assert (given_up.state, given_up.open) == (TurnState.DEAD, True)
-    record_dead_letter(service.bridge, turn.id)
-    letter = service.bridge.dead_letters.get(turn.id)
-    assert letter is not None
-    assert "the session has ended" in letter.error
-    assert service.delivered() == ["hello 0"]
-    answered(service, "next")
-    assert service.delivered()[-1] == "next"
-
-
-def test_the_same_failure_told_twice_and_one_of_a_message_of_somebody_else_change_nothing(
-    service: CustomerWorld,
-) -> None:
-    turn = generated(service)
-    deliver.deliver_reply(service.bridge, turn.id)
-    fail(service, turn, 0, 6)
-    before = service.bridge.turns.collection.find_one({"_id": turn.id})
-    service.event("msg_send_fail", {"fail_msgid": msgid_of(turn.chunks[0].client_id), "fail_type": 6})
-    service.event("msg_send_fail", {"fail_msgid": "of-another-system", "fail_type": 6})
-    service.pull()
-    assert service.bridge.turns.collection.find_one({"_id": turn.id}) == before
-
-
-# files
 
 
 class Mirror:

@@ -127,6 +127,20 @@ def test_what_another_process_kept_outside_the_ledger_goes_first_too(bridge: Bri
     assert received(app) == ["one", "two", "three", "four", "five"]
 
 
+def test_a_process_that_knows_of_the_outage_by_another_channel_asks_for_what_others_kept(
+    bridge: Bridge, app: App, wired: Wired
+) -> None:
+    elsewhere = App.create(bridge)
+    with (
+        callbacks_of(broken(bridge, wired, ("inbox", "add", AWAY)), keep_seconds=0.6) as other,
+        callbacks_of(broken(bridge, wired, ("inbox", "add", AWAY), times=2), keep_seconds=0.6) as callbacks,
+    ):
+        assert take(callbacks, elsewhere, elsewhere.text()) is Outcome.SPILLED
+        assert take(other, app, app.text("one")) is Outcome.SPILLED
+        assert take(callbacks, app, app.text("two")) is Outcome.STORED
+    assert received(app) == ["one", "two"]
+
+
 def test_what_was_flushed_while_the_ledger_was_away_goes_first_too(bridge: Bridge, app: App, wired: Wired) -> None:
     with callbacks_of(broken(bridge, wired, ("inbox", "add", AWAY), times=2), keep_seconds=0.6) as callbacks:
         assert take(callbacks, app, app.text("one")) is Outcome.SPILLED

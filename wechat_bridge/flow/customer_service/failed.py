@@ -1,18 +1,24 @@
-"""A message of ours that WeCom accepted and did not show: its reply was not sent after all, and somebody is told."""
+"""A message of ours that WeCom accepted and did not show: its reply was not sent after all.
+
+It waits for the customer where their next message helps; else somebody is told.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from wechat_bridge.errors import SendRefused
+from wechat_bridge.errors import SendBudgetExhausted, SendRefused
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.dead_letters.dead import letter_of
 from wechat_bridge.flow.dead_letters.letters import keep
+from wechat_bridge.flow.park import release_parked
 from wechat_bridge.flow.ring import ring_turn
 from wechat_bridge.model import keys
-from wechat_bridge.model.turn import ChunkState, Turn, TurnState
+from wechat_bridge.model.conversation import Conversation
+from wechat_bridge.model.turn import Chunk, ChunkState, Turn, TurnState
 from wechat_bridge.model.wecom_kf import msgid_of
 from wechat_bridge.observe.logging import logger
+from wechat_bridge.store.turns import Opening
 
 log = logger(__name__)
 
@@ -30,14 +36,18 @@ REASONS = {
 }
 """By ``fail_type`` (facts, 8)."""
 
+HELPED = frozenset({4, 6})
+"""What the customer's next message helps against. WeCom counts five from when something was said, the bridge from when
+it was read: what was sent in between counts there alone."""
+
 RACES = 5
 """A turn that is being sent moves on; each move is one more try."""
 
 
 def not_shown(bridge: Bridge, share_id: str, user_id: str, msgid: str, fail_type: int | None) -> None:
-    """Give up the reply of which a message was not shown: a dead letter, whose replay sends what was not seen.
+    """Let the reply of which a message was not shown wait for the customer, or give it up.
 
-    Raises LedgerUnavailable.
+    One that is given up is a dead letter, whose replay sends what was not seen. Raises LedgerUnavailable.
     """
     chat_id = keys.chat_id(share_id, user_id)
     reason = REASONS.get(fail_type or 0, f"fail_type {fail_type}")
@@ -46,7 +56,9 @@ def not_shown(bridge: Bridge, share_id: str, user_id: str, msgid: str, fail_type
         if turn is None:
             log.warning("unknown_message_not_shown", chat_id=chat_id, msgid=msgid, reason=reason)
             return
-        if turn.state is TurnState.DEAD or _given_up(bridge, turn, msgid, reason):
+        may_wait = fail_type in HELPED and _may_wait(bridge, turn)
+        opening = _parked(bridge, turn, msgid, reason) if may_wait else Opening.BUSY
+        if opening is Opening.OPENED or (opening is Opening.BUSY and _given_up(bridge, turn, msgid, reason)):
             return
 
 
@@ -58,17 +70,64 @@ def _turn_of(bridge: Bridge, chat_id: str, msgid: str) -> Turn | None:
     return turn if turn and any(msgid_of(chunk.client_id) == msgid for chunk in turn.chunks) else None
 
 
-def _given_up(bridge: Bridge, turn: Turn, msgid: str, reason: str) -> bool:
-    """Write it; False when the turn has moved on since it was read."""
+def _may_wait(bridge: Bridge, turn: Turn) -> bool:
+    has_ended = turn.state in (TurnState.DEAD, TurnState.SKIPPED)
+    return not has_ended and turn.releases < bridge.settings.reply.most_releases
+
+
+def _parked(bridge: Bridge, turn: Turn, msgid: str, reason: str) -> Opening:
+    """Let it wait for the customer's next message; BUSY while another turn is open, EXISTS when it has moved on."""
+    number, chunk = _again(turn, msgid)
+    conversation = bridge.conversations.get(turn.chat_id)
+    rev = conversation.rev if conversation else 0
+    has_said_more = conversation is not None and _has_said_more(conversation, turn.chunks[number])
+    if not has_said_more:
+        bridge.conversations.exhaust(turn.chat_id, rev)
+    changes = {
+        f"chunks.{number}": chunk.model_dump(),
+        "error": _error(number, reason),
+        "park_reason": SendBudgetExhausted.reason,
+        "seen_rev": rev - has_said_more,
+    }
+    opening = bridge.turns.park_again(turn, bridge.clock.now(), changes)
+    if opening is Opening.OPENED:
+        log.warning("message_not_shown", turn_id=turn.id, number=number, reason=reason, trace_id=turn.trace_id)
+        if parked := bridge.turns.get(turn.id):  # what it waits for may have come meanwhile
+            release_parked(bridge, parked)
+    return opening
+
+
+def _has_said_more(conversation: Conversation, chunk: Chunk) -> bool:
+    """Whether the customer has written, as far as is known, since a message was sent that they did not see."""
+    said_at = conversation.context_sent_at
+    return chunk.at is not None and said_at is not None and said_at > chunk.at
+
+
+def _again(turn: Turn, msgid: str) -> tuple[int, Chunk]:
+    """Return the chunk that was not shown, as it waits again, and its number.
+
+    Under its old id WeCom would take it for a repeat, and never show it.
+    """
     number = next(at for at, chunk in enumerate(turn.chunks) if msgid_of(chunk.client_id) == msgid)
     chunk = turn.chunks[number]
     refused = chunk.refusals + 1
-    # Under its old id WeCom would take it for a repeat, and never show it.
     again = {"client_id": f"{chunk.client_id}~{refused}", "refusals": refused, "message_id": None, "at": None}
-    turn.chunks[number] = chunk.model_copy(update=again | {"state": ChunkState.WAITING})
-    changes: dict[str, Any] = {
-        f"chunks.{number}": turn.chunks[number].model_dump(),
-        "error": f"WeCom accepted message {number + 1} of this reply and did not show it: {reason}",
+    return number, chunk.model_copy(update=again | {"state": ChunkState.WAITING})
+
+
+def _error(number: int, reason: str) -> str:
+    return f"WeCom accepted message {number + 1} of this reply and did not show it: {reason}"
+
+
+def _given_up(bridge: Bridge, turn: Turn, msgid: str, reason: str) -> bool:
+    """Write it; False when the turn has moved on since it was read."""
+    number, chunk = _again(turn, msgid)
+    turn.chunks[number] = chunk
+    put_back = {f"chunks.{number}": chunk.model_dump()}
+    if turn.state is TurnState.DEAD:  # its letter is written, or about to be: the replay sends this one, too
+        return bridge.turns.undo(turn, bridge.clock.now(), put_back)
+    changes: dict[str, Any] = put_back | {
+        "error": _error(number, reason),
         "failed_stage": "deliver",
         "error_class": SendRefused.__name__,
         "traceback": "",
