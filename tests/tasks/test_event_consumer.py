@@ -15,6 +15,7 @@ from tests.gateway.desk import PLAIN, Desk, rules_for
 from tests.support.sink import Sink
 from tests.support.system import wait_until
 from wechat_bridge.errors import LedgerUnavailable, NotConfigured, ReplayRefused
+from wechat_bridge.gateway.compiled import compiled
 from wechat_bridge.gateway.resubmit import resubmit
 from wechat_bridge.model.event import Event
 from wechat_bridge.store.event_spill import EventSpill
@@ -138,6 +139,26 @@ def test_d5_what_cannot_be_kept_stays_with_the_broker(wired: Wired, sink: Sink) 
     wait_until(lambda: len(shop.events()) == 1 and shop.waiting() == 0, 10, "it is taken in the end")
     stop.set()
     reader.join()
+
+
+def test_g5_a_queue_that_is_named_later_is_read_without_a_restart(wired: Wired, sink: Sink) -> None:
+    def named(name: str) -> dict[str, str]:
+        return {"queue": name, "exchange": f"{name}-exchange", "routing_key": "paid.#"}
+
+    rules = [rules_for(sink, {"plain": PLAIN}, consume=[named(name)]) for name in ("shop-before", "shop-after")]
+    made = [compiled(each) for each in rules]
+    desk = Desk(wired, sink, rules[0])
+    in_force, stop = [made[0]], threading.Event()
+    gateway = desk.using(rules=lambda: in_force[0]).gateway
+    shop = Shop(wired, desk, "shop-after")
+    reader = threading.Thread(target=consume, args=(gateway, shop.url, stop))
+    reader.start()
+    in_force[0] = made[1]
+    shop.publish({"eventType": "plain", "shop": "shop-after"})
+    wait_until(lambda: len(shop.events()) == 1 and shop.waiting() == 0, 15, "it is read")
+    stop.set()
+    reader.join()
+    assert len(shop.events()) == 1
 
 
 def test_without_a_queue_to_read_somebody_is_told(desk: Desk) -> None:

@@ -22,6 +22,7 @@ log = logger(__name__)
 
 AT_ONCE = 50
 REQUEUE_SECONDS = 1.0
+LOOK_SECONDS = 0.5
 
 
 class EventConsumer(ConsumerMixin):
@@ -56,23 +57,30 @@ class EventConsumer(ConsumerMixin):
 
 
 def consume(gateway: Gateway, redis_url: str, stop: threading.Event) -> None:
-    """Read all queues that the rules name, each broker in a thread of its own, until ``stop`` is set.
+    """Read the queues that the rules name, whatever they become, until ``stop`` is set.
 
-    Raises NotConfigured where the rules name none.
+    Raises NotConfigured where the rules name none to begin with.
     """
     if not gateway.rules().rules.consume:
         raise NotConfigured("no queue is to be read: name one in events.consume (wechat-bridge config set)")
-    by_broker: dict[str, list[BrokerQueue]] = {}
-    for queue in gateway.rules().rules.consume:
+    while not stop.is_set():
+        _read_all(gateway, redis_url, gateway.rules().rules.consume, stop)
+
+
+def _read_all(gateway: Gateway, redis_url: str, queues: Sequence[BrokerQueue], stop: threading.Event) -> None:
+    """Read queues, each broker in a thread of its own, until ``stop`` is set or the rules name others."""
+    ended, by_broker = threading.Event(), dict[str, list[BrokerQueue]]()
+    for queue in queues:
         by_broker.setdefault(queue.url.get_secret_value() or redis_url, []).append(queue)
-    threads = [threading.Thread(target=_read, args=(gateway, url, queues, stop)) for url, queues in by_broker.items()]
+    threads = [threading.Thread(target=_read, args=(gateway, url, some, ended)) for url, some in by_broker.items()]
     for thread in threads:
         thread.start()
+    log.info("queues_read", queues=[queue.queue for queue in queues])
     try:
-        for thread in threads:
-            thread.join()
+        while gateway.rules().rules.consume == queues and not stop.wait(LOOK_SECONDS):
+            continue
     finally:
-        stop.set()
+        ended.set()
         for thread in threads:
             thread.join()
 
