@@ -236,6 +236,16 @@ def test_twenty_senders_share_ten_sends(chat: Chat) -> None:
     assert chat.now.sends_left == 0
 
 
+def test_a_budget_that_the_platform_says_is_used_up_is_until_the_next_message(chat: Chat) -> None:
+    chat.arrive(context_token="ctx", sends=5)
+    before = chat.now.rev
+    chat.store.exhaust(chat.id, before)
+    assert not chat.store.take_send(chat.id, "ctx")
+    chat.arrive(at=1, context_token="ctx", sends=5)
+    chat.store.exhaust(chat.id, before)
+    assert chat.now.sends_left == 5, "this one came after the platform said so"
+
+
 def test_what_a_platform_sends_is_text_whatever_it_looks_like(chat: Chat) -> None:
     chat.arrive(user_id="$rev", share_id="$", context_token="$context_token")
     assert (chat.now.user_id, chat.now.share_id, chat.now.context_token) == ("$rev", "$", "$context_token")

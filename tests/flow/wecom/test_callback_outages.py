@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import threading
 import time
@@ -158,6 +159,21 @@ def test_a_broker_that_cannot_say_what_was_kept_is_asked_once_and_delays_no_more
         assert take(callbacks, app, app.text("two")) is Outcome.STORED
         assert take(callbacks, app, app.text("three")) is Outcome.STORED
         assert bridge.spill.peek(app.share_id) is not None, "nobody asked a second time"
+    assert received(app) == ["one", "two", "three"]
+
+
+def test_a_broker_that_hangs_after_an_outage_delays_one_answer_shortly(bridge: Bridge, app: App, wired: Wired) -> None:
+    away = broken(bridge, wired, ("inbox", "add", AWAY), times=2)
+    is_over = threading.Event()
+    hanging = copy.copy(away.spill)
+    hanging.peek = lambda *_: is_over.wait(20)  # type: ignore[method-assign, assignment]
+    with callbacks_of(dataclasses.replace(away, spill=hanging), keep_seconds=0.6) as callbacks:
+        assert take(callbacks, app, app.text("one")) is Outcome.SPILLED
+        for text, seconds in (("two", 1.0), ("three", 0.3)):
+            began = time.monotonic()
+            assert take(callbacks, app, app.text(text)) is Outcome.STORED
+            assert time.monotonic() - began < seconds
+        is_over.set()
     assert received(app) == ["one", "two", "three"]
 
 

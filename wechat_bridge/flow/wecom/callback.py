@@ -22,7 +22,7 @@ from wechat_bridge.flow.later import Later
 from wechat_bridge.flow.people.welcome import welcome
 from wechat_bridge.flow.seldom import Seldom
 from wechat_bridge.flow.wecom.callback_channels import CallbackChannel, CallbackChannels
-from wechat_bridge.flow.wecom.earlier import Earlier
+from wechat_bridge.flow.wecom.earlier import Earlier, Waiting
 from wechat_bridge.model.channel import DISABLED, Channel, ChannelKind
 from wechat_bridge.model.message import InboundMessage, InboxRow, InboxState
 from wechat_bridge.observe import alerts, metrics
@@ -76,10 +76,12 @@ class Callbacks:
     def start(self) -> None:
         """Learn whose callbacks are taken. Raises LedgerUnavailable."""
         self._channels.load()
+        self._earlier.start()
         self._later.start()
 
     def stop(self) -> None:
         """Do what was put off."""
+        self._earlier.stop()
         self._later.stop()
 
     def check_url(self, share_id: str, query: Signed, echostr: str) -> bytes:
@@ -161,9 +163,11 @@ class Callbacks:
     def _stored(self, known: CallbackChannel, callback: Callback, row: InboxRow, until: float) -> Outcome:
         """Store it, trying again until the time is up; once and shortly while the ledger is known to be away."""
         while (left := until - time.monotonic()) > QUICK_SECONDS:
+            # Before the ledger's time begins: a Redis that hangs takes nothing of it.
+            waiting = self._earlier.look(row.share_id, is_suspect=self._is_ledger_away)
             try:
                 with patience(QUICK_SECONDS if self._is_ledger_away else left):
-                    return self._store(known, callback, row)
+                    return self._store(known, callback, row, waiting)
             except LedgerUnavailable:
                 if self._is_ledger_away:
                     raise
@@ -171,8 +175,8 @@ class Callbacks:
                 raise LedgerUnavailable("MongoDB cannot be used, and this process ends")
         raise LedgerUnavailable("MongoDB did not store them in time")
 
-    def _store(self, known: CallbackChannel, callback: Callback, row: InboxRow) -> Outcome:
-        if not self._earlier.store(row.share_id, is_suspect=self._is_ledger_away) and self._spilled(row):
+    def _store(self, known: CallbackChannel, callback: Callback, row: InboxRow, waiting: Waiting | None) -> Outcome:
+        if waiting and not self._earlier.store(row.share_id, waiting) and self._spilled(row):
             return Outcome.SPILLED
         new = intake.store_rows(self._bridge, [row], self._ring)
         if callback.welcome_text and known.channel.enabled:
