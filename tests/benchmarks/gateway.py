@@ -81,6 +81,7 @@ def run(options: argparse.Namespace) -> None:
                     running.redis.kill()
                     parts["without Redis"] = _send(webs, options.seconds, 1)
                     running.redis.start()
+                    running.services["redis"] = running.redis.pid
                     wait(lambda: _open(running) == 0, 300, "all are handed over, once Redis is back")
                 others = round(usage.others_percent(readings))
                 rows += [
