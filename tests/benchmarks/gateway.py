@@ -59,45 +59,59 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Measure and print."""
-    rows, figures = [], {}
+    rows: list[list[object]] = []
+    figures: dict[str, Any] = {}
     with stage.stage(options) as running, Sink() as sink:
         for kind in ("reply", "ops", "beat"):
             running.system.start(kind, threads=16)
         running.system.wait_alive(3)
         _rule(running, sink)
         for count in options.processes:
-            with _webs(running, count) as webs:
-                readings = [usage.read(running.pids)]
-                parts = {"one by one": _send(webs, options.seconds, 1), f"batches of {BATCH}": _send(webs, 5, BATCH)}
-                readings.append(usage.read(running.pids))
-                taken = sum(part.events for part in parts.values())
-                began = time.monotonic()
-                before = len(sink.got)
-                wait(lambda: _open(running) == 0, 900, "all are handed over")
-                through = (len(sink.got) - before) / max(0.001, time.monotonic() - began)
-                progress(f"{taken} events of {count} processes are handed over; {through:.1f}/s at the end")
-                stages = _stages(webs)
-                if count == 1:
-                    running.redis.kill()
-                    parts["without Redis"] = _send(webs, options.seconds, 1)
-                    running.redis.start()
-                    running.services["redis"] = running.redis.pid
-                    wait(lambda: _open(running) == 0, 300, "all are handed over, once Redis is back")
-                others = round(usage.others_percent(readings))
-                rows += [
-                    [count, name, round(part.per_second, 1), *spread_ms(part.seconds).values(), others]
-                    for name, part in parts.items()
-                ]
-                figures[str(count)] = {
-                    "dispatched_per_second": round(through, 1), "stages_ms": stages, "others_percent": others,
-                    "parts": {name: {"per_second": round(part.per_second, 1), "ms": spread_ms(part.seconds)}
-                              for name, part in parts.items()},
-                }  # fmt: skip
-                table(f"Stages, {count} web processes (upper bounds of buckets)", ["stage", "p50 ms", "p99 ms"],
-                      [[name, *both] for name, both in stages.items()])  # fmt: skip
+            figure = _measure(running, sink, count, options.seconds)
+            figures[str(count)] = figure
+            rows += [
+                [count, name, part["per_second"], *part["ms"].values(), figure["others_percent"]]
+                for name, part in figure["parts"].items()
+            ]
     columns = ["web processes", "events", "taken/s", "p50 ms", "p90 ms", "p99 ms", "max ms", "others % of a core"]
     table(f"Taken events ({SENDERS} senders, each waiting for its answer)", columns, rows)
     json_line("gateway", seconds=options.seconds, senders=SENDERS, processes=figures)
+
+
+def _measure(running: stage.Stage, sink: Sink, count: int, seconds: float) -> dict[str, Any]:
+    """Measure so many web processes."""
+    with _webs(running, count) as webs:
+        readings = [usage.read(running.pids)]
+        parts = {"one by one": _send(webs, seconds, 1), f"batches of {BATCH}": _send(webs, 5, BATCH)}
+        readings.append(usage.read(running.pids))
+        through = _handed_over(running, sink)
+        stages = _stages(webs)
+        if count == 1:
+            parts["without Redis"] = _without_redis(running, webs, seconds)
+    table(f"Stages, {count} web processes (upper bounds of buckets)", ["stage", "p50 ms", "p99 ms"],
+          [[name, *both] for name, both in stages.items()])  # fmt: skip
+    shown = {name: {"per_second": round(part.per_second, 1), "ms": spread_ms(part.seconds)}
+             for name, part in parts.items()}  # fmt: skip
+    others = round(usage.others_percent(readings))
+    return {"dispatched_per_second": round(through, 1), "stages_ms": stages, "others_percent": others, "parts": shown}
+
+
+def _handed_over(running: stage.Stage, sink: Sink) -> float:
+    """Wait until every event is handed over; return how many a second were."""
+    began, before = time.monotonic(), len(sink.got)
+    wait(lambda: _open(running) == 0, 900, "all are handed over")
+    through = (len(sink.got) - before) / max(0.001, time.monotonic() - began)
+    progress(f"all are handed over, {through:.1f} a second")
+    return through
+
+
+def _without_redis(running: stage.Stage, webs: list[WebProcess], seconds: float) -> Sent:
+    running.redis.kill()
+    sent = _send(webs, seconds, 1)
+    running.redis.start()
+    running.services["redis"] = running.redis.pid
+    wait(lambda: _open(running) == 0, 300, "all are handed over, once Redis is back")
+    return sent
 
 
 def _rule(running: stage.Stage, sink: Sink) -> None:

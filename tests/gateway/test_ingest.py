@@ -99,6 +99,14 @@ def test_c5_a_repeat_is_answered_with_success_said_counted_and_not_done_again(de
     assert desk.gateway.events.get(repeat.id) is None
 
 
+def test_f1_after_a_repeat_no_later_stage_runs_and_the_log_names_the_stage(desk: Desk) -> None:
+    desk.send("once", n=1)
+    with capture_logs() as records:
+        desk.send("once", n=1)
+    said = [(record["stage"], record["action"]) for record in records if record["event"] == "event"]
+    assert said == [("received", "ok"), ("parse", "ok"), ("validate", "ok"), ("deduplication", "skipped")]
+
+
 def test_c3_of_fifty_who_bring_one_event_one_proceeds(desk: Desk) -> None:
     gate = threading.Barrier(50)
     found: list[Status] = []

@@ -11,6 +11,7 @@ from tests.gateway.desk import PLAIN, Desk, rules_for
 from tests.support.sink import Sink
 from wechat_bridge.errors import LedgerUnavailable
 from wechat_bridge.gateway.dispatch import dispatch_event
+from wechat_bridge.gateway.hand_back import hand_events_back
 from wechat_bridge.gateway.sweep import EventSweeper, flush_old_windows
 from wechat_bridge.model.event import EventState
 from wechat_bridge.observe import metrics
@@ -251,6 +252,20 @@ def test_e15_of_many_in_a_period_the_newest_goes_on(desk: Desk) -> None:
     assert due_in(desk) <= end
     go_on(desk)
     assert [payload["value"] for payload in desk.sink.payloads] == [29]
+
+
+def test_e16_windows_of_a_process_that_ends_in_good_order_go_on_by_another_one(desk: Desk) -> None:
+    ending = desk.as_process("ending")
+    ending.send("chat", text="kept")
+    hand_events_back(ending.gateway)
+    desk.make_due()
+    batch_id = desk.flush()
+    claimed = desk.gateway.events.claim(batch_id, "ending", desk.gateway.clock.now(), desk.gateway.clock.after(60), "c")
+    assert claimed is not None
+    hand_events_back(ending.gateway)
+    hand_over(desk, batch_id)
+    assert [payload["text"] for payload in desk.sink.payloads] == ["kept"]
+    assert desk.event(batch_id).attempts == 1
 
 
 def test_e17_a_duplicate_does_not_move_the_window(wired: Wired, sink: Sink) -> None:

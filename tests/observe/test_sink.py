@@ -44,7 +44,7 @@ def test_lines_are_written_in_order() -> None:
     assert stream.getvalue().split() == [str(number) for number in range(1_000)]
 
 
-def test_a_stream_that_blocks_delays_nobody_and_lost_lines_are_counted() -> None:
+def test_g4_a_stream_that_blocks_delays_nobody_and_lost_lines_are_counted() -> None:
     stream, before = Gate(), dropped()
     handler = NonBlockingHandler(stream, most_lines=10)
     handler.handle(record("first"))

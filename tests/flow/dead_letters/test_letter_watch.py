@@ -30,7 +30,7 @@ def look(watch: LetterWatch, bridge: Bridge) -> list[tuple[str, str, str]]:
     return [(line["event"], line["cause"], line["subject"]) for line in lines]
 
 
-def test_a_pile_is_told_once_for_its_channel_and_cleared_when_it_is_gone(limited: Bridge) -> None:
+def test_f9_a_pile_is_told_once_for_its_channel_and_cleared_when_it_is_gone(limited: Bridge) -> None:
     watch, now = LetterWatch(), limited.clock.now()
     for number in range(2):
         limited.dead_letters.record(healthy.letter(f"pile-{number}", "busy", now))
@@ -43,7 +43,7 @@ def test_a_pile_is_told_once_for_its_channel_and_cleared_when_it_is_gone(limited
     assert look(watch, limited) == [("alert_cleared", "dead_letters_pile_up", "busy")]
 
 
-def test_one_that_waits_too_long_is_told_with_since_when_and_what_to_do(limited: Bridge) -> None:
+def test_f9_one_that_waits_too_long_is_told_with_since_when_and_what_to_do(limited: Bridge) -> None:
     watch = LetterWatch()
     limited.dead_letters.record(healthy.letter("old", "slow", limited.clock.after(-25 * 3600)))
     with capture_logs() as lines:
@@ -53,6 +53,15 @@ def test_one_that_waits_too_long_is_told_with_since_when_and_what_to_do(limited:
     assert "wechat-bridge dead list" in lines[0]["advice"]
     limited.dead_letters.mark_replayed("old", "ann", limited.clock.now())
     assert look(watch, limited) == [("alert_cleared", "dead_letter_waits_long", "slow")]
+
+
+def test_f9_events_that_were_given_up_pile_up_by_their_stage(limited: Bridge) -> None:
+    now = limited.clock.now()
+    for number in range(3):
+        letter = healthy.letter(f"evt-{number}", "", now).model_copy(update={"stage": "dispatch"})
+        limited.dead_letters.record(letter)
+    assert look(LetterWatch(), limited) == [("alert_raised", "dead_letters_pile_up", "dispatch")]
+    assert list(limited.dead_letters.waiting()) == ["dispatch"]
 
 
 def test_the_ledger_is_asked_once_a_minute(world: World) -> None:
