@@ -26,7 +26,8 @@ class Evidence:
 
     ``delivered`` is by user, ``stats`` and ``cursors`` (the positions of a bot's polls in order) by bot,
     ``acknowledged`` the times at which a process had written that a chunk was accepted, by client_id; ``setbacks`` are
-    the log lines about failed and lost attempts, by turn. ``arrivals`` are of the messages to apps of WeCom.
+    the log lines about failed and lost attempts, by turn. ``arrivals`` are of the messages to apps of WeCom;
+    ``stored`` is when a process first wrote that it had stored a message, by message id.
     ``spilled_callbacks`` and ``dropped_callbacks`` count those that the ledger could not keep, and that nobody could.
     """
 
@@ -43,6 +44,7 @@ class Evidence:
     crashes: list[str]
     dropped: set[str]
     arrivals: dict[str, Arrival] = field(default_factory=dict)
+    stored: dict[str, float] = field(default_factory=dict)
     spilled_callbacks: int = 0
     dropped_callbacks: int = 0
 
@@ -69,6 +71,7 @@ def collect(stage: Stage, record: Record) -> Evidence:
         crashes=sorted(f"{line['process']}: {_last_line(line)}" for line in lines if line["event"] == "task_crashed"),
         dropped={i for line in lines if line["event"] == "messages_dropped_at_stop" for i in line["message_ids"]},
         arrivals=arrivals(record, stage.wecom.control),
+        stored=_stored(lines),
         spilled_callbacks=_count_of_web(lines, "messages_spilled"),
         dropped_callbacks=_count_of_web(lines, "callback_not_kept"),
     )
@@ -83,6 +86,14 @@ def _delivered(stage: Stage, record: Record, texts: Texts) -> dict[str, list[Row
             found[said.user_id] = list(texts.shown(stage.wecom.control.deliveries(said.user_id)))
         else:
             found[said.user_id] = stage.system.control.deliveries(said.user_id)
+    return found
+
+
+def _stored(lines: list[Row]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for line in lines:
+        if line["event"] == "message_received":
+            found[line["message_id"]] = min(written_at(line), found.get(line["message_id"], float("inf")))
     return found
 
 

@@ -91,14 +91,14 @@ def test_a_customer_whom_nobody_heard_is_lost_whatever_happened() -> None:
     assert [said.message_id for said in judge(Plan(), found, left).lost] == [MISSING]
 
 
-def swapped(first: Arrival, second: Arrival, in_turn: str = "") -> Verdict:
+def swapped(first: Arrival, second: Arrival, in_turn: str = "", stored: dict[str, float] | None = None) -> Verdict:
     """Judge a run in which the answer to message 0 came after that to message 1."""
     rows = [shown(f"shown {number}", SAID[number].text) for number in (1, 0, 2)]
     inbox: dict[str, Row] = {row["_id"]: row for row in map(inbox_row, SAID)}
     if in_turn:
         inbox |= {row["_id"]: row | {"turn_id": in_turn} for row in map(inbox_row, SAID[:2])}
     arrivals = ARRIVALS | {"0": first, "1": second}
-    left = evidence(delivered={USER: rows}, inbox=inbox, arrivals=arrivals)
+    left = evidence(delivered={USER: rows}, inbox=inbox, arrivals=arrivals, stored=stored or {})
     return judge(Plan(), run_of(), left)
 
 
@@ -115,8 +115,26 @@ def test_what_the_bridge_had_before_the_next_came_may_not_be_answered_after_it()
     assert complaint.startswith("out of order: message 0")
 
 
-def test_nor_may_it_within_one_turn() -> None:
-    [complaint] = swapped(arrived(2.0, 2.1), arrived(1.0, 1.1), in_turn="turn-0").violations
+@pytest.mark.parametrize(
+    ("stored", "complaints"),
+    [
+        ({"0": 5.0, "1": 2.0}, 0),
+        ({"1": 2.0}, 0),  # stored from the spill, by a process whose ledger did not answer
+        ({"0": 1.05, "1": 2.0}, 1),  # the ledger had it, before it was said to be kept
+        ({"0": 3.0, "1": 4.0}, 1),  # the later one waited even longer
+        ({}, 1),
+    ],
+)
+def test_what_was_kept_outside_the_ledger_is_told_apart(stored: dict[str, float], complaints: int) -> None:
+    found = swapped(arrived(1.0, 1.1), arrived(2.0, 2.1), stored=stored)
+
+    assert (len(found.out_of_order), len(found.violations)) == (complaints, complaints)
+    assert dict(found.excused) == ({} if complaints else {"answered late, it was kept outside the ledger": 1})
+
+
+@pytest.mark.parametrize("stored", [{}, {"0": 5.0, "1": 2.0}])
+def test_nor_may_it_within_one_turn(stored: dict[str, float]) -> None:
+    [complaint] = swapped(arrived(2.0, 2.1), arrived(1.0, 1.1), in_turn="turn-0", stored=stored).violations
 
     assert complaint.startswith("out of order: message 0")
 

@@ -12,7 +12,7 @@ from tests.soak.given_up import apology_ids, of_dead_turns
 from tests.soak.plan import MET_FAULTS, Plan, all_kinds
 from tests.soak.record import Injected, Record, Said
 from tests.soak.verdict_wecom import excuse as excuse_of_wecom
-from tests.soak.verdict_wecom import may_come_late, of_callbacks
+from tests.soak.verdict_wecom import may_come_late, of_callbacks, was_kept_elsewhere
 from wechat_bridge.model import keys
 from wechat_bridge.model.channel import ChannelKind
 
@@ -105,6 +105,8 @@ def _judge_order(
 def _why_late(evidence: Evidence, message: Said, before: list[Said]) -> str:
     if all(may_come_late(evidence, message, each) for each in before):
         return "answered late, its callback came late"
+    if all(may_come_late(evidence, message, each) or was_kept_elsewhere(evidence, message, each) for each in before):
+        return "answered late, it was kept outside the ledger"
     return ""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 
 from tests.soak.evidence import Evidence
 from tests.soak.evidence_wecom import Arrival
@@ -56,6 +57,20 @@ def may_come_late(evidence: Evidence, earlier: Said, later: Said) -> bool:
     if first is None or second is None or _turn_of(evidence, earlier) == _turn_of(evidence, later):
         return False
     return not _is_before(first, second)
+
+
+def was_kept_elsewhere(evidence: Evidence, earlier: Said, later: Said) -> bool:
+    """Whether a message may have been in the spill when a later one was stored, which goes before it then.
+
+    The bridge drains the spill first where Redis says in time what it holds; with both servers away in turns it may not.
+    What nobody wrote to have stored was stored from there, by a process whose ledger did not answer.
+    """
+    arrival, later_stored = evidence.arrivals.get(earlier.message_id), evidence.stored.get(later.message_id)
+    if arrival is None or arrival.kept is None or later_stored is None:
+        return False
+    if _turn_of(evidence, earlier) == _turn_of(evidence, later):
+        return False
+    return evidence.stored.get(earlier.message_id, inf) > max(arrival.kept, later_stored)
 
 
 def _is_before(first: Arrival, second: Arrival) -> bool:

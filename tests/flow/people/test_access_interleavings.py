@@ -95,6 +95,7 @@ def test_a_human_who_takes_over_at_any_moment_leaves_nothing_waiting(world: Worl
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_stranger_is_refused_and_told_wherever_the_process_dies(wired: Wired, simulator: IlinkSimulator) -> None:
     """To be killed before a call leaves the same as to be killed after the one before it."""
     number, calls = 0, [""]
