@@ -62,7 +62,7 @@ def may_come_late(evidence: Evidence, earlier: Said, later: Said) -> bool:
 def was_kept_elsewhere(evidence: Evidence, earlier: Said, later: Said) -> bool:
     """Whether a message may have been in the spill when a later one was stored, which goes before it then.
 
-    The bridge drains the spill first where Redis says in time what it holds; with both servers away in turns it may not.
+    The bridge drains the spill first where Redis says in time what it holds; with both away in turns it may not.
     What nobody wrote to have stored was stored from there, by a process whose ledger did not answer.
     """
     arrival, later_stored = evidence.arrivals.get(earlier.message_id), evidence.stored.get(later.message_id)
