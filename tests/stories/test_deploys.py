@@ -64,6 +64,7 @@ def fleet(make_system: Callable[..., System]) -> Iterator[Fleet]:
         found.end()
 
 
+@pytest.mark.long
 def test_a_hundred_messages_while_a_worker_goes_every_four_seconds(fleet: Fleet) -> None:
     system = fleet.system
     worlds = system.channels(CHANNELS, engine="slow")

@@ -198,6 +198,7 @@ class Accounts:
         return {bot for bot in known if any(poll["started_at"] >= since for poll in control.polls(bot))}
 
 
+@pytest.mark.long
 def test_logging_accounts_in_and_out_leaves_exactly_those_polling_that_are_online(
     system: System, flower: Flower
 ) -> None:
