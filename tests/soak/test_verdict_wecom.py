@@ -110,7 +110,7 @@ def test_what_arrived_later_may_be_answered_later() -> None:
 
 
 def test_what_the_bridge_had_before_the_next_came_may_not_be_answered_after_it() -> None:
-    [complaint] = swapped(arrived(1.0, 1.1), arrived(2.0, 2.1)).violations
+    [complaint] = swapped(arrived(1.0, 1.1), arrived(2.0, 2.1), stored={"0": 1.05, "1": 2.0}).violations
 
     assert complaint.startswith("out of order: message 0")
 
@@ -121,8 +121,8 @@ def test_what_the_bridge_had_before_the_next_came_may_not_be_answered_after_it()
         ({"0": 5.0, "1": 2.0}, 0),
         ({"1": 2.0}, 0),  # stored from the spill, by a process whose ledger did not answer
         ({"0": 1.05, "1": 2.0}, 1),  # the ledger had it, before it was said to be kept
-        ({"0": 3.0, "1": 4.0}, 1),  # the later one waited even longer
-        ({}, 1),
+        ({"0": 3.0, "1": 4.0}, 0),  # so did the later one, for even longer
+        ({"0": 1.2, "1": 2.0}, 1),
     ],
 )
 def test_what_was_kept_outside_the_ledger_is_told_apart(stored: dict[str, float], complaints: int) -> None:

@@ -48,6 +48,10 @@ def _overlaps(fault: Injected, began: float, ended: float) -> bool:
     return fault.began <= ended and began <= (fault.ended or float("inf")) + START_SECONDS
 
 
+LOG_SECONDS = 0.2
+"""Between what a process writes and what the simulated WeCom sees of it."""
+
+
 def may_come_late(evidence: Evidence, earlier: Said, later: Said) -> bool:
     """Whether the answer to an earlier message may come after that to a later one: it had not arrived before that.
 
@@ -60,17 +64,16 @@ def may_come_late(evidence: Evidence, earlier: Said, later: Said) -> bool:
 
 
 def was_kept_elsewhere(evidence: Evidence, earlier: Said, later: Said) -> bool:
-    """Whether a message may have been in the spill when a later one was stored, which goes before it then.
+    """Whether a message was taken without the ledger, so that its place among those of its person is best effort.
 
-    The bridge drains the spill first where Redis says in time what it holds; with both away in turns it may not.
-    What nobody wrote to have stored was stored from there, by a process whose ledger did not answer.
+    The bridge drains the spill before what comes later where Redis says in time what it holds; with both servers away
+    in turns it may not. A message that the ledger took is written to have been stored before it is answered. In one
+    turn the order is the bridge's all the same.
     """
-    arrival, later_stored = evidence.arrivals.get(earlier.message_id), evidence.stored.get(later.message_id)
-    if arrival is None or arrival.kept is None or later_stored is None:
+    arrival = evidence.arrivals.get(earlier.message_id)
+    if arrival is None or arrival.kept is None or _turn_of(evidence, earlier) == _turn_of(evidence, later):
         return False
-    if _turn_of(evidence, earlier) == _turn_of(evidence, later):
-        return False
-    return evidence.stored.get(earlier.message_id, inf) > max(arrival.kept, later_stored)
+    return evidence.stored.get(earlier.message_id, inf) > arrival.kept + LOG_SECONDS
 
 
 def _is_before(first: Arrival, second: Arrival) -> bool:
