@@ -120,6 +120,10 @@ class SweepSettings(BaseModel):
     ring_most_seconds: float = Field(default=300.0, gt=0, description="rings thin out to this")
     ceiling: int = Field(default=500, ge=1, description="doorbells waiting in one queue that stop further rings")
 
+    def again_seconds(self, rings: int) -> float:
+        """Return after how long one thing is rung for again that was rung for so often: twice as long each time."""
+        return min(self.ring_most_seconds, self.ring_again_seconds * 2.0 ** min(rings, 10))
+
 
 class InboxSettings(BaseModel):
     """How long messages are kept."""

@@ -11,11 +11,11 @@ from tests.flow.delivering import queued
 from tests.support.doorbells import taken
 from tests.support.variations import ScriptedEngine, using
 from tests.support.world import World
-from wechat_bridge.flow import deliver, reply
+from wechat_bridge.flow import deliver, reply, turns
 from wechat_bridge.flow.sweep import Sweeper
 from wechat_bridge.model.engine import WebhookEngineSettings
 from wechat_bridge.model.outcome import Outcome
-from wechat_bridge.model.turn import Turn, TurnState
+from wechat_bridge.model.turn import Lane, Turn, TurnState
 from wechat_bridge.store import redis_keys
 from wechat_bridge.store.engine_gates import GateState
 
@@ -63,6 +63,14 @@ class Gated:
     def state(self) -> GateState:
         """How the gate stands."""
         return self.world.bridge.gates.look({self.engine.name: self.limit})[0]
+
+    def command(self, name: str) -> Turn:
+        """A command of a person to the bridge itself, which needs no engine."""
+        self.world.receive(self.world.text("/help", name=name))
+        turns.flush_conversation(self.world.bridge, self.world.chat(name))
+        command = self.world.bridge.turns.open_of(self.world.chat(name), Lane.COMMAND)
+        assert command is not None
+        return command
 
     def turns(self, *names: str) -> list[Turn]:
         """A turn that waits for its answer, of each of these people."""

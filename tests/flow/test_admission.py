@@ -13,9 +13,9 @@ from tests.support.variations import failing, using
 from tests.support.world import World
 from wechat_bridge.engines.base import Answer, Question
 from wechat_bridge.errors import ConversationBusy, EngineRefused, EngineUnavailable, LedgerUnavailable
-from wechat_bridge.flow import reply, turns
+from wechat_bridge.flow import reply
 from wechat_bridge.model.outcome import Done, GiveUp, RetryIn
-from wechat_bridge.model.turn import Lane, TurnState
+from wechat_bridge.model.turn import TurnState
 
 AWAY = EngineUnavailable("engine gpt (https://gpt.example): HTTP 503")
 DAY_SECONDS = 86_400
@@ -40,10 +40,7 @@ def test_the_echo_and_commands_need_no_redis_in_front_of_them(world: World) -> N
 def test_a_command_is_answered_while_the_engine_is_down(world: World) -> None:
     gated = Gated.create(world, AWAY)
     gated.shut()
-    world.receive(world.text("/help", name="third"))
-    turns.flush_conversation(gated.world.bridge, world.chat("third"))
-    command = world.bridge.turns.open_of(world.chat("third"), Lane.COMMAND)
-    assert command is not None
+    command = gated.command("third")
     assert gated.world.answer(command).state is TurnState.SENT
     assert gated.state.waiting == 1, "the command is not in the line"
 

@@ -11,10 +11,10 @@ from tests.support.doorbells import taken
 from tests.support.variations import process, using
 from tests.support.world import World
 from wechat_bridge.errors import EngineUnavailable
-from wechat_bridge.flow import engine_watch, turns
+from wechat_bridge.flow import engine_watch
 from wechat_bridge.flow.dead_letters.dead import record_dead_letter
 from wechat_bridge.model import keys
-from wechat_bridge.model.turn import Lane, Turn, TurnState
+from wechat_bridge.model.turn import Turn, TurnState
 from wechat_bridge.simulators.ilink import IlinkSimulator
 from wechat_bridge.store import redis_keys
 from wechat_bridge.wiring import Wired
@@ -74,10 +74,7 @@ def test_an_overdue_turn_is_not_rung_into_a_closed_door_and_is_looked_at_as_seld
 def test_a_command_whose_doorbell_was_lost_is_rung_though_its_engine_is_down(world: World) -> None:
     gated = Gated.create(world, AWAY)
     gated.shut()
-    world.receive(world.text("/help", name="third"))
-    turns.flush_conversation(gated.world.bridge, world.chat("third"))
-    command = world.bridge.turns.open_of(world.chat("third"), Lane.COMMAND)
-    assert command is not None
+    command = gated.command("third")
     assert gated.rung() == [command.id], "this doorbell is lost"
     overdue(world, command)
     gated.sweep()

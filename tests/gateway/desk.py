@@ -41,8 +41,7 @@ class Desk:
     def __init__(self, wired: Wired, sink: Sink, rules: EventRules) -> None:
         self.wired = wired
         self.sink = sink
-        self.gateway = dataclasses.replace(wired.gateway, rules=lambda: made)
-        made = compiled(rules)
+        self.gateway = gateway_with(wired.gateway, rules)
         self.user = f"user-{next(_numbers)}"
 
     @property
@@ -129,4 +128,4 @@ class Desk:
 def gateway_with(gateway: Gateway, rules: EventRules) -> Gateway:
     """The gateway under other rules."""
     made = compiled(rules)
-    return dataclasses.replace(gateway, rules=lambda: made)
+    return dataclasses.replace(gateway, rules=lambda: rules, compiled=lambda: made)

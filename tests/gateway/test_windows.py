@@ -10,8 +10,8 @@ from structlog.testing import capture_logs
 from tests.gateway.desk import PLAIN, Desk, rules_for
 from tests.support.sink import Sink
 from wechat_bridge.errors import LedgerUnavailable
+from wechat_bridge.flow.hand_back import hand_back
 from wechat_bridge.gateway.dispatch import dispatch_event
-from wechat_bridge.gateway.hand_back import hand_events_back
 from wechat_bridge.gateway.sweep import EventSweeper, flush_old_windows
 from wechat_bridge.model.event import EventState
 from wechat_bridge.observe import metrics
@@ -136,7 +136,7 @@ def test_e7_what_comes_while_a_flush_is_under_way_waits_behind_it(desk: Desk) ->
     desk.send("chat", text="second")
     desk.make_due()
     assert desk.flush() == batch_id
-    other = Desk(desk.wired, desk.sink, desk.gateway.rules().rules)
+    other = Desk(desk.wired, desk.sink, desk.gateway.rules())
     other.send("chat", text="other")
     go_on(other)
     hand_over(desk, batch_id)
@@ -154,7 +154,7 @@ def test_e8_a_type_that_says_nothing_waits_as_long_as_all_do_and_0_does_not_wait
 
 
 def test_e9_a_stop_word_cancels_what_waits_before_it_and_nothing_of_others(desk: Desk) -> None:
-    other = Desk(desk.wired, desk.sink, desk.gateway.rules().rules)
+    other = Desk(desk.wired, desk.sink, desk.gateway.rules())
     left = other.send("cancel", text="other thread")
     cancelled = desk.send("cancel", text="a question")
     desk.send("cancel", text="stop")
@@ -229,7 +229,7 @@ def test_e13_beyond_the_most_windows_events_of_new_keys_do_not_wait(wired: Wired
     desk = Desk(wired, sink, rules_for(sink, types, most_windows_open=1))
     desk.send("chat", text="waits")
     counts_anew = EventWindowStore(wired.gateway.windows.collection.database)
-    late = Desk(wired, sink, desk.gateway.rules().rules).using(windows=counts_anew)
+    late = Desk(wired, sink, desk.gateway.rules()).using(windows=counts_anew)
     receipt = late.send("chat", text="goes on")
     late.dispatch(receipt)
     assert [payload["text"] for payload in sink.payloads] == ["goes on"]
@@ -257,12 +257,12 @@ def test_e15_of_many_in_a_period_the_newest_goes_on(desk: Desk) -> None:
 def test_e16_windows_of_a_process_that_ends_in_good_order_go_on_by_another_one(desk: Desk) -> None:
     ending = desk.as_process("ending")
     ending.send("chat", text="kept")
-    hand_events_back(ending.gateway)
+    hand_back("events", ending.gateway.events, "ending", ending.gateway.clock)
     desk.make_due()
     batch_id = desk.flush()
     claimed = desk.gateway.events.claim(batch_id, "ending", desk.gateway.clock.now(), desk.gateway.clock.after(60), "c")
     assert claimed is not None
-    hand_events_back(ending.gateway)
+    hand_back("events", ending.gateway.events, "ending", ending.gateway.clock)
     hand_over(desk, batch_id)
     assert [payload["text"] for payload in desk.sink.payloads] == ["kept"]
     assert desk.event(batch_id).attempts == 1

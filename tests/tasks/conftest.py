@@ -1,13 +1,24 @@
-"""A reply worker and an ops worker as real processes, shared by the tests of a module."""
+"""The bridge's application, and a reply worker and an ops worker as real processes, shared by the tests of a module."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
+from celery import Celery
 
 from tests.support.system import System
 from wechat_bridge.simulators.ilink import IlinkSimulator
+
+
+@pytest.fixture(scope="module")
+def app(urls: tuple[str, str]) -> Iterator[Celery]:
+    """The bridge's application."""
+    own = Celery("test", set_as_current=False)
+    own.config_from_object("celeryconfig")
+    own.conf.broker_url = own.conf.result_backend = urls[0]
+    yield own
+    own.close()
 
 
 @pytest.fixture(scope="module")

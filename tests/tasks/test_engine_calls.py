@@ -43,16 +43,6 @@ def answer(turn):
 
 
 @pytest.fixture(scope="module")
-def app(urls: tuple[str, str]) -> Iterator[Celery]:
-    """The bridge's application."""
-    own = Celery("test", set_as_current=False)
-    own.config_from_object("celeryconfig")
-    own.conf.broker_url = own.conf.result_backend = urls[0]
-    yield own
-    own.close()
-
-
-@pytest.fixture(scope="module")
 def worker(urls: tuple[str, str], repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A running worker of the shop."""
     folder = tmp_path_factory.mktemp("shop")

@@ -15,7 +15,6 @@ from tests.gateway.desk import PLAIN, Desk, rules_for
 from tests.support.sink import Sink
 from tests.support.system import wait_until
 from wechat_bridge.errors import LedgerUnavailable, NotConfigured, ReplayRefused
-from wechat_bridge.gateway.compiled import compiled
 from wechat_bridge.gateway.resubmit import resubmit
 from wechat_bridge.model.event import Event
 from wechat_bridge.store.event_spill import EventSpill
@@ -146,14 +145,13 @@ def test_g5_a_queue_that_is_named_later_is_read_without_a_restart(wired: Wired, 
         return {"queue": name, "exchange": f"{name}-exchange", "routing_key": "paid.#"}
 
     rules = [rules_for(sink, {"plain": PLAIN}, consume=[named(name)]) for name in ("shop-before", "shop-after")]
-    made = [compiled(each) for each in rules]
     desk = Desk(wired, sink, rules[0])
-    in_force, stop = [made[0]], threading.Event()
+    in_force, stop = [rules[0]], threading.Event()
     gateway = desk.using(rules=lambda: in_force[0]).gateway
     shop = Shop(wired, desk, "shop-after")
     reader = threading.Thread(target=consume, args=(gateway, shop.url, stop))
     reader.start()
-    in_force[0] = made[1]
+    in_force[0] = rules[1]
     shop.publish({"eventType": "plain", "shop": "shop-after"})
     wait_until(lambda: len(shop.events()) == 1 and shop.waiting() == 0, 15, "it is read")
     stop.set()

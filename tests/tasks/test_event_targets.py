@@ -51,16 +51,6 @@ def paid(self, event):
 """
 
 
-@pytest.fixture(scope="module")
-def app(urls: tuple[str, str]) -> Iterator[Celery]:
-    """The bridge's application."""
-    own = Celery("test", set_as_current=False)
-    own.config_from_object("celeryconfig")
-    own.conf.broker_url = own.conf.result_backend = urls[0]
-    yield own
-    own.close()
-
-
 @pytest.fixture
 def client(urls: tuple[str, str]) -> Iterator[redis.Redis]:
     with redis.Redis.from_url(urls[0], decode_responses=True, socket_timeout=60) as connected:

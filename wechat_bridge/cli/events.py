@@ -48,7 +48,7 @@ def add(name: NewName, types: Types = None) -> None:
     """Make a key and show it, this once: only its hash is kept."""
     made = new_key()
     with connected() as wired:
-        if name in wired.gateway.rules().rules.keys:
+        if name in wired.gateway.rules().keys:
             raise SettingsError(f"{name} has a key; remove it first: wechat-bridge events key remove {name}")
         rule: dict[str, Any] = {"sha256": digest(made), "types": types or ["*"]}
         wired.configuration.set(written(("events", "keys", name)), rule, who(), f"key of {name}")
@@ -60,7 +60,7 @@ def add(name: NewName, types: Types = None) -> None:
 def list_keys(as_json: Json = False) -> None:
     """List who has a key, and for which types."""
     with connected() as wired:
-        known = wired.gateway.rules().rules.keys
+        known = wired.gateway.rules().keys
     if as_json:
         print_json([{"name": name, "types": list(rule.types)} for name, rule in known.items()])
     elif known:
@@ -73,7 +73,7 @@ def list_keys(as_json: Json = False) -> None:
 def remove(name: Name) -> None:
     """Let a key be good for nothing any more."""
     with connected() as wired:
-        if name not in wired.gateway.rules().rules.keys:
+        if name not in wired.gateway.rules().keys:
             raise NotConfigured(f"{name} has no key; see: wechat-bridge events key list")
         wired.configuration.unset(written(("events", "keys", name)), who(), f"key of {name} removed")
     tell(f"the key of {name} is good for nothing any more, within 2 s")

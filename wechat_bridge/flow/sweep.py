@@ -104,20 +104,17 @@ def _take_over(bridge: Bridge, turn: Turn) -> None:
 
 
 def _ring_again(bridge: Bridge, turn: Turn) -> None:
-    bridge.turns.rang(turn, bridge.clock.after(_backoff_seconds(bridge, turn.rings)))
+    bridge.turns.rang(turn, bridge.clock.after(bridge.settings.sweep.again_seconds(turn.rings)))
     ring_turn(bridge, turn)
 
 
 def _conversations(bridge: Bridge) -> None:
     for row in bridge.conversations.overdue(bridge.clock.now(), _room(bridge, "inbox")):
-        bridge.conversations.rang(row["_id"], bridge.clock.after(_backoff_seconds(bridge, row.get("rings") or 0)))
+        bridge.conversations.rang(
+            row["_id"], bridge.clock.after(bridge.settings.sweep.again_seconds(row.get("rings") or 0))
+        )
         ring_flush(bridge, row["_id"], 0.0)
 
 
 def _room(bridge: Bridge, queue: str) -> int:
     return max(0, bridge.settings.sweep.ceiling - bridge.doorbells.waiting(queue))
-
-
-def _backoff_seconds(bridge: Bridge, rings: int) -> float:
-    sweep = bridge.settings.sweep
-    return min(sweep.ring_most_seconds, sweep.ring_again_seconds * 2.0 ** min(rings, 10))

@@ -18,17 +18,9 @@ from wechat_bridge.model.turn import Lane, Turn, TurnState
 from wechat_bridge.observe import metrics
 from wechat_bridge.observe.logging import logger
 from wechat_bridge.store.turns import Opening
+from wechat_bridge.store.windows import BLOCKED_SECONDS, EARLY_SECONDS, RECHECK_SECONDS
 
 log = logger(__name__)
-
-EARLY_SECONDS = 0.02
-"""A doorbell this much early is on time: clocks of two processes differ by about as much."""
-
-BLOCKED_SECONDS = 15.0
-"""When to look again behind an open turn, should the ring at its end be lost."""
-
-RECHECK_SECONDS = 0.2
-"""Before looking again at rows that were read while their turn was just ending, or at those behind the ones read."""
 
 
 def flush_conversation(bridge: Bridge, chat_id: str) -> None:

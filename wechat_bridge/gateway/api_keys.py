@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import secrets
 
-from wechat_bridge.model.event_rules import ApiKey, EventRules
+from wechat_bridge.model.event_rules import ApiKey, EventRules, fits
 
 PREFIX = "wbk_"
 
@@ -32,7 +32,4 @@ def holder_of(rules: EventRules, key: str) -> ApiKey | None:
 
 def may_send(holder: ApiKey, event_type: str) -> bool:
     """Whether a key is good for a type of event."""
-    return any(
-        event_type.startswith(pattern[:-1]) if pattern.endswith("*") else event_type == pattern
-        for pattern in holder.types
-    )
+    return any(fits(pattern, event_type) for pattern in holder.types)

@@ -7,7 +7,6 @@ from typing import TypeVar
 
 from wechat_bridge.errors import SettingsError
 from wechat_bridge.gateway.dedupe_keys import check_rule
-from wechat_bridge.gateway.schemas.check import check_rules
 from wechat_bridge.gateway.templates import check_template, check_text
 from wechat_bridge.model.event_rules import ConversationTarget, EventRules
 
@@ -16,9 +15,18 @@ T = TypeVar("T")
 
 def check(rules: EventRules) -> None:
     """Raise SettingsError with one line for each fault of schemas, formats, keys and templates."""
-    faults = [*_told("", check_rules, rules), *_keys(rules), *_texts(rules)]
+    faults = [*_formats(rules), *_keys(rules), *_texts(rules)]
     if faults:
         raise SettingsError("\n".join(faults))
+
+
+def _formats(rules: EventRules) -> list[str]:
+    """Look at schemas and formats where there are any; what knows them is loaded only then."""
+    if not (rules.types or rules.protobuf or rules.binary):
+        return []
+    from wechat_bridge.gateway.schemas.check import check_rules  # noqa: PLC0415
+
+    return _told("", check_rules, rules)
 
 
 def _keys(rules: EventRules) -> Iterator[str]:

@@ -5,18 +5,22 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from wechat_bridge.gateway.compiled import Compiled
 from wechat_bridge.gateway.dedupe import Dedupe
 from wechat_bridge.gateway.targets import TargetDoor
 from wechat_bridge.gateway.versions import Versions
 from wechat_bridge.model.dead_letter import DeadLetter
+from wechat_bridge.model.event_rules import EventRules
+from wechat_bridge.settings import Settings
 from wechat_bridge.store.clock import LedgerClock
 from wechat_bridge.store.dead_letters import DeadLetterStore
 from wechat_bridge.store.event_spill import EventSpill
 from wechat_bridge.store.event_windows import EventWindowStore
 from wechat_bridge.store.events import EventStore
+
+if TYPE_CHECKING:
+    from wechat_bridge.gateway.compiled import Compiled
 
 
 class EventDoorbells(Protocol):
@@ -53,7 +57,7 @@ class Alive(Protocol):
         ...
 
 
-class Later(Protocol):
+class Unfinished(Protocol):
     """Steps that the ledger refused, tried again by this process until they succeed."""
 
     def add(self, name: str, step: Callable[[], object]) -> None:
@@ -65,11 +69,14 @@ class Later(Protocol):
 class Gateway:
     """Everything a verb of the gateway needs; put together in ``wiring``.
 
-    ``rules`` gives the rules in force. ``keep_letter`` keeps a dead letter wherever it can, and is False when that is
-    only the memory of this process. ``ring_again_seconds`` and ``ceiling`` are those of the sweep.
+    ``settings`` and ``rules`` give those in force; ``compiled`` the adapters and schemas made of them, which only who
+    takes events needs. ``keep_letter`` keeps a dead letter wherever it can, and is False when that is only the memory
+    of this process.
     """
 
-    rules: Callable[[], Compiled]
+    settings: Callable[[], Settings]
+    rules: Callable[[], EventRules]
+    compiled: Callable[[], Compiled]
     clock: LedgerClock
     alive: Alive
     doorbells: EventDoorbells
@@ -81,11 +88,7 @@ class Gateway:
     targets: Mapping[str, TargetDoor]
     dead_letters: DeadLetterStore
     keep_letter: Callable[[DeadLetter], bool]
-    unfinished: Later
-    ring_again_seconds: float = 15.0
-    ring_most_seconds: float = 300.0
-    ceiling: int = 500
-    retention_days: int = 7
+    unfinished: Unfinished
     keep_seconds: float = 4.0
     stopping: threading.Event = field(default_factory=threading.Event)
 
@@ -93,3 +96,14 @@ class Gateway:
     def owner(self) -> str:
         """The name of this process in the ledger."""
         return self.alive.owner
+
+    def close(self) -> None:
+        """Close the connections that are the gateway's own."""
+        self.dedupe.close()
+        for door in self.targets.values():
+            door.close()
+
+    @property
+    def ring_again_seconds(self) -> float:
+        """After how long the sweep looks at something for which a doorbell is on its way."""
+        return self.settings().sweep.ring_again_seconds

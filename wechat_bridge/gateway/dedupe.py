@@ -81,6 +81,10 @@ class Dedupe:
         self._claims = claims
         self._guard = guard
 
+    def close(self) -> None:
+        """Close the connections."""
+        self._claims.close()
+
     def begin(self, wanted: Sequence[Wanted]) -> list[Claim]:
         """Claim events; return what is known of each, in order. One that comes twice here is uncertain then."""
         token = secrets.token_hex(12)

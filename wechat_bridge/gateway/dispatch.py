@@ -37,7 +37,7 @@ def dispatch_event(gateway: Gateway, event_id: str) -> Outcome:
         try:
             if event.sources and not _fill(gateway, event):
                 return _end(gateway, event, EventState.SKIPPED, NOTHING_LEFT)
-            target = route_of(gateway.rules().rules, event)
+            target = route_of(gateway.rules(), event)
             gateway.alive.check()
             gateway.targets[target.kind].deliver(target, event)
         except BridgeError as error:
@@ -67,7 +67,7 @@ def _claimed(gateway: Gateway, event_id: str) -> Event | None:
 
 
 def _lease_seconds(gateway: Gateway) -> float:
-    targets = (route.target for route in gateway.rules().rules.routes)
+    targets = (route.target for route in gateway.rules().routes)
     longest = max((target.timeout_seconds for target in targets if isinstance(target, HttpTarget)), default=0.0)
     return LEASE_SECONDS + longest
 
@@ -77,7 +77,7 @@ def _fill(gateway: Gateway, batch: Event) -> bool:
     owned = gateway.events.take_sources(batch)
     if not owned:
         return False
-    batch.payload = merged(rule_of(gateway.rules().rules, batch.event_type).mode, owned)
+    batch.payload = merged(rule_of(gateway.rules(), batch.event_type).mode, owned)
     if batch.attempts == 1:
         metrics.debounced_total.inc(len(owned) - 1)
         said(batch, "debounce", "merged", sources=[event.id for event in owned],

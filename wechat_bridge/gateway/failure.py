@@ -50,7 +50,7 @@ def decided(gateway: Gateway, event: Event, error: BridgeError) -> Outcome:
 
 def retry_rule(gateway: Gateway, event_type: str) -> RetryRule:
     """Return how a type is tried again."""
-    known = gateway.rules().rules.types.get(event_type)
+    known = gateway.rules().types.get(event_type)
     return known.retry if known else RetryRule()
 
 

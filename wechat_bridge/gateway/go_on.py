@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from wechat_bridge.errors import BrokerUnavailable, LedgerUnavailable
 from wechat_bridge.gateway.context import Gateway
+from wechat_bridge.gateway.stages import said
 from wechat_bridge.model.event import Event, EventState
 from wechat_bridge.model.event_rules import EventRules, WindowRule
 from wechat_bridge.observe.logging import logger
@@ -26,7 +27,7 @@ def go_on(gateway: Gateway, events: Sequence[Event]) -> None:
 def arm(gateway: Gateway, events: Sequence[Event]) -> None:
     """Arm the window of events that wait under one key."""
     last = events[-1]
-    rules = gateway.rules().rules
+    rules = gateway.rules()
     key, urgent = last.window_key or "", any(event.at_once for event in events)
     window = window_of(rules, last.event_type)
     try:
@@ -36,8 +37,7 @@ def arm(gateway: Gateway, events: Sequence[Event]) -> None:
     except LedgerUnavailable as error:
         log.warning("window_not_armed", window=key, error=str(error))
         return
-    log.info("event", action="armed", stage="debounce", eventType=last.event_type, messageId=last.id,
-             dedupKey=last.dedup_name, trace_id=last.trace_id, window=key)  # fmt: skip
+    said(last, "debounce", "armed", window=key)
     if delay_seconds is not None:
         ring_window(gateway, key, delay_seconds)
 
@@ -59,23 +59,21 @@ def window_of(rules: EventRules, event_type: str) -> Window:
 
 def ring_window(gateway: Gateway, key: str, delay_seconds: float = 0.0) -> None:
     """Ring for a window. A lost doorbell costs seconds: the due time is in the ledger, the sweep sees it."""
-    try:
-        gateway.doorbells.ring_window(key, delay_seconds)
-    except BrokerUnavailable as error:
-        log.warning("ring_failed", window=key, error=str(error))
+    _ring(lambda: gateway.doorbells.ring_window(key, delay_seconds), window=key)
 
 
-def ring_dispatch(gateway: Gateway, event_id: str, delay_seconds: float = 0.0) -> None:
+def ring_dispatch(gateway: Gateway, event_id: str) -> None:
     """Ring for an event that is to be handed over."""
-    try:
-        gateway.doorbells.ring_dispatch(event_id, delay_seconds)
-    except BrokerUnavailable as error:
-        log.warning("ring_failed", event_id=event_id, error=str(error))
+    _ring(lambda: gateway.doorbells.ring_dispatch(event_id), event_id=event_id)
 
 
 def ring_dead(gateway: Gateway, event_id: str) -> None:
     """Ring for an event that was given up."""
+    _ring(lambda: gateway.doorbells.ring_dead_event(event_id), event_id=event_id)
+
+
+def _ring(act: Callable[[], None], **about: str) -> None:
     try:
-        gateway.doorbells.ring_dead_event(event_id)
+        act()
     except BrokerUnavailable as error:
-        log.warning("ring_failed", event_id=event_id, error=str(error))
+        log.warning("ring_failed", error=str(error), **about)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
-from wechat_bridge.errors import EventRefused, LedgerUnavailable, UnsupportedMediaType, ValidationError
-from wechat_bridge.gateway.compiled import Compiled
+from wechat_bridge.errors import EventRefused, LedgerUnavailable, ValidationError
 from wechat_bridge.gateway.context import Gateway
 from wechat_bridge.gateway.dedupe import Claim, Wanted
 from wechat_bridge.gateway.dedupe_keys import dedup_key
@@ -15,7 +15,7 @@ from wechat_bridge.gateway.go_on import go_on
 from wechat_bridge.gateway.incoming import Incoming, envelope_of
 from wechat_bridge.gateway.keep import keep
 from wechat_bridge.gateway.stages import said, stage
-from wechat_bridge.gateway.templates import KeyMissing, render
+from wechat_bridge.gateway.templates import KeyMissing, find, render
 from wechat_bridge.gateway.versions import versioned
 from wechat_bridge.gateway.windows import is_stop_word
 from wechat_bridge.model.event import UNKNOWN_TYPE, Envelope, Event, EventState, FieldError, JsonObject, Receipt, Status
@@ -26,9 +26,15 @@ from wechat_bridge.store.ledger import patience
 
 log = logger(__name__)
 
+if TYPE_CHECKING:
+    from wechat_bridge.gateway.compiled import Compiled
+
 QUICK_SECONDS = 1.0
 
 AWAY = "events cannot be kept right now; send it again"
+NOTHING: tuple[object, ...] = (None, "", [], {})
+"""What a field holds that says nothing."""
+
 STALE = "a newer version of its subject was taken before"
 
 
@@ -61,7 +67,7 @@ def ingest(gateway: Gateway, incoming: Incoming) -> Receipt:
 
 def ingest_many(gateway: Gateway, incoming: Sequence[Incoming], may_send: MaySend = _anybody) -> list[Receipt]:
     """Take events; return what became of each, in order. One that is refused changes nothing for the others."""
-    rules, now = gateway.rules(), gateway.clock.now()
+    rules, now = gateway.compiled(), gateway.clock.now()
     receipts: dict[int, Receipt] = {}
     valid: dict[int, Valid] = {}
     for number, each in enumerate(incoming):
@@ -104,9 +110,7 @@ def _read(rules: Compiled, envelope: Envelope, may_send: MaySend) -> Valid | Rec
 
 def _typed(rules: EventRules, envelope: Envelope, parsed: JsonObject) -> Envelope:
     """Return the envelope with its type: what the source said, or what the payload says. Raises ValidationError."""
-    value: object = parsed
-    for part in rules.type_field.split("."):
-        value = value.get(part) if isinstance(value, dict) else None
+    value = find(parsed, rules.type_field)
     inside = value if isinstance(value, str) else ""
     if envelope.event_type and inside and inside != envelope.event_type:
         raise ValidationError("Two event types", [(rules.type_field, f"says otherwise than {envelope.event_type}")])
@@ -130,7 +134,7 @@ def _refused(envelope: Envelope, name: str, error: EventRefused) -> Receipt:
     return Receipt(
         id=envelope.id, status=Status.REJECTED, event_type=envelope.event_type, trace_id=envelope.trace_id,
         stage=name, error=str(error), errors=tuple(FieldError(path=path, message=text) for path, text in errors),
-        http_status=UnsupportedMediaType.status if isinstance(error, UnsupportedMediaType) else error.status,
+        http_status=error.status,
     )  # fmt: skip
 
 
@@ -229,21 +233,17 @@ def _window_key(gateway: Gateway, rules: EventRules, valid: Valid) -> str | None
 def _is_at_once(rule: WindowRule, payload: JsonObject) -> bool:
     text = payload.get("text")
     is_command = isinstance(text, str) and text.lstrip().startswith("/")
-    return is_command or is_stop_word(rule, payload) or any(_has(payload, path) for path in rule.at_once)
-
-
-def _has(payload: JsonObject, path: str) -> bool:
-    value: object = payload
-    for part in path.split("."):
-        value = value.get(part) if isinstance(value, dict) else None
-    return value not in (None, "", [], {})
+    return is_command or is_stop_word(rule, payload) or any(find(payload, path) not in NOTHING for path in rule.at_once)
 
 
 def _accepted(event: Event) -> Receipt:
     is_skipped = event.state is EventState.SKIPPED
     said(event, "store", "skipped" if is_skipped else "accepted")
     status = Status.SKIPPED if is_skipped else Status.ACCEPTED
-    return Receipt(id=event.id, status=status, event_type=event.event_type, trace_id=event.trace_id, error=event.reason)
+    return Receipt(
+        id=event.id, status=status, event_type=event.event_type, trace_id=event.trace_id, error=event.reason,
+        http_status=200 if is_skipped else 202,
+    )  # fmt: skip
 
 
 def _duplicate(each: Valid, known_as: str) -> Receipt:

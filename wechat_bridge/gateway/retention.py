@@ -24,7 +24,7 @@ class EventRetention:
 
     def go_on(self, gateway: Gateway) -> None:
         """Look at the next part. Raises LedgerUnavailable."""
-        before = gateway.clock.now() - timedelta(days=gateway.retention_days)
+        before = gateway.clock.now() - timedelta(days=gateway.settings().inbox.retention_days)
         found = gateway.events.received_between(self._since, before)
         gone = gateway.events.forget([row["_id"] for row in found if _is_over(gateway, row)])
         if gone:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from wechat_bridge.errors import DispatchRefused
 from wechat_bridge.model.event import Event
-from wechat_bridge.model.event_rules import EventRules, Route, Target
+from wechat_bridge.model.event_rules import EventRules, Route, Target, fits
 
 ROUTING_KEY = "routing-key"
 """The header by which a sender chooses among routes; a message of a broker has it from the broker."""
 
-ANY = "*"
 MOST_SHOWN_CHARACTERS = 80
 
 
@@ -26,13 +25,7 @@ def route_of(rules: EventRules, event: Event) -> Target:
 
 
 def _fits(route: Route, event_type: str, routing_key: str) -> bool:
-    return _fits_type(route.type, event_type) and route.routing_key in ("", routing_key)
-
-
-def _fits_type(pattern: str, event_type: str) -> bool:
-    if pattern.endswith(ANY):
-        return event_type.startswith(pattern.removesuffix(ANY))
-    return event_type == pattern
+    return fits(route.type, event_type) and route.routing_key in ("", routing_key)
 
 
 def _shown(text: str) -> str:

@@ -52,7 +52,7 @@ class EventSweeper:
 
 def flush_old_windows(gateway: Gateway) -> None:
     """Let windows go on that have been open for longer than any should be."""
-    most_seconds = gateway.rules().rules.max_context_age_seconds
+    most_seconds = gateway.rules().max_context_age_seconds
     for window in gateway.windows.opened_before(gateway.clock.after(-most_seconds)):
         if gateway.windows.force(window, gateway.clock.now()):
             metrics.windows_forced_total.inc()
@@ -97,17 +97,15 @@ def _take_over(gateway: Gateway, event: Event) -> None:
 
 def _windows(gateway: Gateway) -> None:
     for row in gateway.windows.overdue(gateway.clock.now(), _room(gateway)):
-        gateway.windows.rang(row["_id"], gateway.clock.after(_backoff_seconds(gateway, row.get("rings") or 0)))
+        gateway.windows.rang(
+            row["_id"], gateway.clock.after(gateway.settings().sweep.again_seconds(row.get("rings") or 0))
+        )
         ring_window(gateway, row["_id"])
 
 
 def _rang(gateway: Gateway, event: Event) -> None:
-    gateway.events.rang(event, gateway.clock.after(_backoff_seconds(gateway, event.rings)))
+    gateway.events.rang(event, gateway.clock.after(gateway.settings().sweep.again_seconds(event.rings)))
 
 
 def _room(gateway: Gateway) -> int:
-    return max(0, gateway.ceiling - gateway.doorbells.waiting(QUEUE))
-
-
-def _backoff_seconds(gateway: Gateway, rings: int) -> float:
-    return float(min(gateway.ring_most_seconds, gateway.ring_again_seconds * 2.0 ** min(rings, 10)))
+    return max(0, gateway.settings().sweep.ceiling - gateway.doorbells.waiting(QUEUE))

@@ -11,17 +11,9 @@ from wechat_bridge.model.event import Event, EventState, EventWindow
 from wechat_bridge.model.event_rules import WindowRule
 from wechat_bridge.observe.logging import logger
 from wechat_bridge.store.turns import Opening
+from wechat_bridge.store.windows import BLOCKED_SECONDS, EARLY_SECONDS, RECHECK_SECONDS
 
 log = logger(__name__)
-
-EARLY_SECONDS = 0.02
-"""A doorbell this much early is on time: clocks of two processes differ by about as much."""
-
-BLOCKED_SECONDS = 15.0
-"""When to look again behind what is open, should the ring at its end be lost."""
-
-RECHECK_SECONDS = 0.2
-"""Before looking again behind what was just ending."""
 
 STOPPED = "stopped by its sender"
 
@@ -35,7 +27,7 @@ def flush_window(gateway: Gateway, key: str) -> None:
     if early > EARLY_SECONDS:
         ring_window(gateway, key, early)
         return
-    rule = rule_of(gateway.rules().rules, window.event_type)
+    rule = rule_of(gateway.rules(), window.event_type)
     waiting = _without_stopped(gateway, rule, gateway.events.waiting(key))
     going = next_ones(rule, waiting)
     if going:

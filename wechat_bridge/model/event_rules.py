@@ -17,6 +17,17 @@ FieldPath = Annotated[str, Field(pattern=r"^[^\s.\[\]]+(\.[^\s.\[\]]+)*$", max_l
 """Names a field of a payload, as in ``user.id``."""
 
 
+ANY = "*"
+"""Ends a pattern that stands for every type that begins so."""
+
+
+def fits(pattern: str, event_type: str) -> bool:
+    """Whether a pattern like ``user.login``, ``payment.*`` or ``*`` stands for a type of event."""
+    if pattern.endswith(ANY):
+        return event_type.startswith(pattern.removesuffix(ANY))
+    return event_type == pattern
+
+
 class Rule(BaseModel):
     """What all rules have in common: an unknown field is a mistake."""
 

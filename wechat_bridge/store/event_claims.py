@@ -48,9 +48,14 @@ class EventClaims:
     """Takes a client of ``broker.connect_limited``. Every method raises BrokerUnavailable within its time."""
 
     def __init__(self, client: RedisClient) -> None:
+        self._client = client
         self._claim = script(client, "event_claim")
         self._commit = script(client, "event_commit")
         self._drop = script(client, "event_drop")
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
 
     @broker_call
     def claim(self, keys: Sequence[str], token: str, claim_seconds: float, within_seconds: float) -> list[Claimed]:

@@ -19,6 +19,15 @@ from wechat_bridge.store.ledger import LONG_AGO, Document, ledger_call
 
 RING_INDEX = IndexModel([("ring_at", ASCENDING)], name="ring_at")
 
+EARLY_SECONDS = 0.02
+"""A doorbell this much early is on time: clocks of two processes differ by about as much."""
+
+BLOCKED_SECONDS = 15.0
+"""When to look again behind what is open, should the ring at its end be lost."""
+
+RECHECK_SECONDS = 0.2
+"""Before looking again at what was read while the thing before it was just ending, or at what is behind it."""
+
 SWEEP_SLACK = timedelta(seconds=5)
 RACES = 5
 

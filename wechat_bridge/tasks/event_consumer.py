@@ -61,10 +61,10 @@ def consume(gateway: Gateway, redis_url: str, stop: threading.Event) -> None:
 
     Raises NotConfigured where the rules name none to begin with.
     """
-    if not gateway.rules().rules.consume:
+    if not gateway.rules().consume:
         raise NotConfigured("no queue is to be read: name one in events.consume (wechat-bridge config set)")
     while not stop.is_set():
-        _read_all(gateway, redis_url, gateway.rules().rules.consume, stop)
+        _read_all(gateway, redis_url, gateway.rules().consume, stop)
 
 
 def _read_all(gateway: Gateway, redis_url: str, queues: Sequence[BrokerQueue], stop: threading.Event) -> None:
@@ -77,7 +77,7 @@ def _read_all(gateway: Gateway, redis_url: str, queues: Sequence[BrokerQueue], s
         thread.start()
     log.info("queues_read", queues=[queue.queue for queue in queues])
     try:
-        while gateway.rules().rules.consume == queues and not stop.wait(LOOK_SECONDS):
+        while gateway.rules().consume == queues and not stop.wait(LOOK_SECONDS):
             continue
     finally:
         ended.set()

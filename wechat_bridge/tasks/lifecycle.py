@@ -21,7 +21,6 @@ from redis.exceptions import RedisError
 from wechat_bridge import wiring
 from wechat_bridge.errors import BridgeError
 from wechat_bridge.flow.hand_back import hand_back
-from wechat_bridge.gateway.hand_back import hand_events_back
 from wechat_bridge.observe import logging
 from wechat_bridge.settings import settings
 from wechat_bridge.tasks import base
@@ -78,8 +77,9 @@ def _stop_taking(**_: Any) -> None:
 
 def _end_grace() -> None:
     """What is still worked on is given back first, so that being cut off is no failed attempt."""
-    hand_back(wiring.bridge())
-    hand_events_back(wiring.gateway())
+    bridge, events = wiring.bridge(), wiring.gateway().events
+    hand_back("turns", bridge.turns, bridge.owner, bridge.clock)
+    hand_back("events", events, bridge.owner, bridge.clock)
     wiring.cut_open_calls()
 
 

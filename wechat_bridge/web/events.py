@@ -62,7 +62,7 @@ async def receive_typed(event_type: str, request: Request) -> Response:
     wrong with it, 503 to send it again. A batch: 200 when all was taken, else 207, with a receipt for each.
     """
     desk: EventDesk = request.app.state.events
-    holder = await _holder(desk, request.headers)
+    holder = _holder(desk, request.headers)
     if holder is None:
         return _said(
             401,
@@ -71,10 +71,10 @@ async def receive_typed(event_type: str, request: Request) -> Response:
         )
     try:
         with desk.room.enter() as place:
-            limits = desk.gateway.rules().rules.limits
+            limits = desk.gateway.rules().limits
             body = await read_body(request, limits.most_bytes, BODY_SECONDS, place.take)
             content_type = request.headers.get("content-type", "")
-            work = partial(_taken, desk.gateway, holder, body, content_type, _plain(request.headers), event_type)
+            work = partial(_taken, desk.gateway, holder, body, content_type, dict(request.headers.items()), event_type)
             return await desk.room.run(work)
     except BodyTooLarge:
         return _said(413, "the body is larger than limits.most_bytes")
@@ -93,7 +93,7 @@ async def converse(socket: WebSocket) -> None:
     """
     desk: EventDesk = socket.app.state.events
     await socket.accept()
-    holder = await _holder(desk, socket.headers) or await _introduced(desk, socket)
+    holder = _holder(desk, socket.headers) or await _introduced(desk, socket)
     if holder is None:
         await socket.close(POLICY_VIOLATION, "no API key")
         return
@@ -128,26 +128,26 @@ async def _introduced(desk: EventDesk, socket: WebSocket) -> ApiKey | None:
     except (TimeoutError, ValueError, KeyError, WebSocketDisconnect):
         return None
     key = said.get("key") if isinstance(said, dict) else None
-    return holder_of(desk.gateway.rules().rules, key) if isinstance(key, str) else None
+    return holder_of(desk.gateway.rules(), key) if isinstance(key, str) else None
 
 
-async def _holder(desk: EventDesk, headers: Headers) -> ApiKey | None:
+def _holder(desk: EventDesk, headers: Headers) -> ApiKey | None:
     scheme, _, key = headers.get("authorization", "").partition(" ")
     given = key.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "")
-    return holder_of(desk.gateway.rules().rules, given) if given else None
+    return holder_of(desk.gateway.rules(), given) if given else None
 
 
 def _taken(
     gateway: Gateway, holder: ApiKey, body: bytes, content_type: str, headers: Mapping[str, str], event_type: str
 ) -> Response:
     try:
-        parts = split(body, content_type, gateway.rules().rules.limits)
+        parts = split(body, content_type, gateway.rules().limits)
     except EventRefused as error:
         return _said(error.status, str(error))
     if parts is None:
         [receipt] = _ingested(gateway, holder, [Incoming(EventSource.HTTP, content_type, body, headers, event_type)])
         wait = {"Retry-After": RETRY_SECONDS} if receipt.status is Status.UNAVAILABLE else {}
-        return JSONResponse(_shown(receipt), _status(receipt), ALWAYS | wait)
+        return JSONResponse(_shown(receipt), receipt.http_status, ALWAYS | wait)
     many = [Incoming(EventSource.HTTP, "application/json", part, headers, event_type) for part in parts]
     receipts = _ingested(gateway, holder, many)
     is_taken = all(receipt.status in TAKEN for receipt in receipts)
@@ -159,17 +159,9 @@ def _ingested(gateway: Gateway, holder: ApiKey, incoming: list[Incoming]) -> lis
     return ingest_many(gateway, incoming, may_send=partial(may_send, holder))
 
 
-def _status(receipt: Receipt) -> int:
-    return 200 if receipt.status is Status.SKIPPED else receipt.http_status
-
-
 def _shown(receipt: Receipt) -> dict[str, Any]:
     shown = receipt.model_dump(mode="json", exclude={"http_status"})
     return {name: value for name, value in shown.items() if value not in ("", [])}
-
-
-def _plain(headers: Headers) -> dict[str, str]:
-    return dict(headers.items())
 
 
 def _said(status: int, error: str, headers: Mapping[str, str] | None = None) -> Response:

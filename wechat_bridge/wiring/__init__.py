@@ -126,8 +126,7 @@ class Wired:
     def close(self) -> None:
         """Close what was opened."""
         self.bridge.typing.close()
-        for door in self.gateway.targets.values():
-            door.close()
+        self.gateway.close()
         self.http.close()
         self.engine_http.close()
         self.mongo.close()

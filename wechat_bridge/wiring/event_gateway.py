@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from functools import partial
+from typing import TYPE_CHECKING
 
 from celery import Celery
 from pymongo.database import Database
@@ -13,13 +14,13 @@ from wechat_bridge.engines.http import EngineHttp
 from wechat_bridge.flow.context import Bridge
 from wechat_bridge.flow.dead_letters import letters
 from wechat_bridge.flow.people.event_notice import EventNotices
-from wechat_bridge.gateway.compiled import compiled
 from wechat_bridge.gateway.context import Gateway
 from wechat_bridge.gateway.dedupe import Dedupe
 from wechat_bridge.gateway.degrade import Guard
 from wechat_bridge.gateway.targets import ConversationTargets, HttpTargets, TargetDoor
 from wechat_bridge.gateway.versions import Versions
 from wechat_bridge.live import Built
+from wechat_bridge.model.event_rules import EventRules
 from wechat_bridge.store import broker
 from wechat_bridge.store.broker import RedisClient
 from wechat_bridge.store.event_claims import EventClaims
@@ -32,15 +33,19 @@ from wechat_bridge.tasks.doorbells import CeleryDoorbells
 from wechat_bridge.tasks.event_consumer import consume
 from wechat_bridge.tasks.event_targets import QueueTargets, TaskTargets
 
+if TYPE_CHECKING:
+    from wechat_bridge.gateway.compiled import Compiled
+
 
 def gateway_of(
     bridge: Bridge, database: Database[Document], redis_client: RedisClient, celery: Celery, http: EngineHttp
 ) -> Gateway:
     """Return the gateway of a process; its rules are those of the configuration in force."""
-    sweep = bridge.settings.sweep
     claims = EventClaims(broker.connect_limited(bridge.settings.redis_url))
     return Gateway(
-        rules=Built(bridge.live, compiled).get,
+        settings=lambda: bridge.settings,
+        rules=bridge.live.rules,
+        compiled=Built(bridge.live, _compiled).get,
         clock=bridge.clock,
         alive=bridge.alive,
         doorbells=CeleryDoorbells(celery, redis_client),
@@ -53,12 +58,15 @@ def gateway_of(
         dead_letters=bridge.dead_letters,
         keep_letter=partial(letters.keep, bridge),
         unfinished=bridge.unfinished,
-        ring_again_seconds=sweep.ring_again_seconds,
-        ring_most_seconds=sweep.ring_most_seconds,
-        ceiling=sweep.ceiling,
-        retention_days=bridge.settings.inbox.retention_days,
         stopping=bridge.stopping,
     )
+
+
+def _compiled(rules: EventRules) -> Compiled:
+    """Load what reads and judges payloads only where events are taken: 9 MB that a poll worker need not hold."""
+    from wechat_bridge.gateway.compiled import compiled  # noqa: PLC0415
+
+    return compiled(rules)
 
 
 def consume_events(gateway: Gateway, redis_url: str, stop: threading.Event) -> None:

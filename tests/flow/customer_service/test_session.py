@@ -26,15 +26,20 @@ PARTS = ("channels", "access", "conversations", "turns", "inbox", "customer_serv
 GET, MOVE = "kf/service_state/get", "kf/service_state/trans"
 
 
-def command(service: CustomerWorld, words: str) -> World:
-    """A customer gives a command, which is carried out."""
+def opened(service: CustomerWorld, words: str) -> Turn:
+    """A customer gives a command; the turn that it became."""
     service.say(words)
     service.pull()
     service.make_due()
     service.flush()
     turn = service.bridge.turns.open_of(service.chat(), Lane.COMMAND)
     assert turn is not None
-    service.answer(turn)
+    return turn
+
+
+def command(service: CustomerWorld, words: str) -> World:
+    """A customer gives a command, which is carried out."""
+    service.answer(opened(service, words))
     return service
 
 
@@ -139,13 +144,7 @@ def commanded(service: CustomerWorld, words: str) -> Turn:
     """The turn of a command that nobody has carried out."""
     if words == "/bot":
         command(service, "/human")
-    service.say(words)
-    service.pull()
-    service.make_due()
-    service.flush()
-    turn = service.bridge.turns.open_of(service.chat(), Lane.COMMAND)
-    assert turn is not None
-    return turn
+    return opened(service, words)
 
 
 def carry_out(service: CustomerWorld, turn: Turn, death: Death) -> None:
