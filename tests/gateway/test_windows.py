@@ -106,6 +106,17 @@ def test_e4_a_window_ends_at_its_deadline_whatever_comes(wired: Wired, sink: Sin
     assert due_in(desk) < 0.6
 
 
+def test_e4_more_than_is_read_at_once_goes_on_without_waiting_for_the_sweep(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wechat_bridge.gateway.windows.MOST_READ", 2)
+    for text in ("1", "2", "3"):
+        desk.send("chat", text=text)
+    for _ in range(2):
+        go_on(desk)
+    assert [payload["text"] for payload in desk.sink.payloads] == ["1\n2", "3"]
+
+
 def test_e5_other_people_are_never_merged(desk: Desk) -> None:
     desk.send("chat", text="mine")
     desk.send_many({"eventType": "chat", "userId": f"{desk.user}-other", "text": "theirs"})

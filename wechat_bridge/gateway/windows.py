@@ -10,6 +10,7 @@ from wechat_bridge.gateway.stages import said
 from wechat_bridge.model.event import Event, EventState, EventWindow
 from wechat_bridge.model.event_rules import WindowRule
 from wechat_bridge.observe.logging import logger
+from wechat_bridge.store.event_reads import MOST_READ
 from wechat_bridge.store.turns import Opening
 from wechat_bridge.store.windows import BLOCKED_SECONDS, EARLY_SECONDS, RECHECK_SECONDS
 
@@ -28,10 +29,11 @@ def flush_window(gateway: Gateway, key: str) -> None:
         ring_window(gateway, key, early)
         return
     rule = rule_of(gateway.rules(), window.event_type)
-    waiting = _without_stopped(gateway, rule, gateway.events.waiting(key))
+    read = gateway.events.waiting(key, MOST_READ)
+    waiting = _without_stopped(gateway, rule, read)
     going = next_ones(rule, waiting)
     if going:
-        _open(gateway, window, going, are_left=len(going) < len(waiting))
+        _open(gateway, window, going, are_left=len(going) < len(waiting) or len(read) >= MOST_READ)
     elif not gateway.windows.close(key, window.rev):
         ring_window(gateway, key, RECHECK_SECONDS)
 
